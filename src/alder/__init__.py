@@ -1,0 +1,1 @@
+"""Alder discovers the laws of a world by acting in it."""

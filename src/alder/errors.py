@@ -1,0 +1,41 @@
+"""Misuse, said in one sentence: what was wrong, what was expected, what to do.
+
+A refused law or a fit that fails is a result, not an exception. The command line prints the
+message of an `AlderError` and leaves with exit status 2.
+"""
+
+
+class AlderError(Exception):
+    """Something was asked of Alder that it cannot do; the message says what to do instead."""
+
+
+class MalformedLaw(AlderError):
+    """A text, a JSON tree or a node is not a law."""
+
+
+class UnknownVariable(AlderError):
+    """A law or a call names a variable that is not there."""
+
+
+class BadUnit(AlderError):
+    """A unit string cannot be read, or two units cannot be reconciled."""
+
+
+class BadTable(AlderError):
+    """Rows cannot be read, or miss a column, or hold what no fit can use."""
+
+
+class BadGrammar(AlderError):
+    """A grammar contradicts itself."""
+
+
+class BadParameter(AlderError):
+    """A bound or a fixed value is impossible, or names no parameter of the law."""
+
+
+class BadLawFile(AlderError):
+    """A saved law cannot be read."""
+
+
+class MissingExtra(AlderError):
+    """An optional dependency is not installed; the message names the extra that brings it."""

@@ -1,0 +1,1 @@
+"""What a law can say: typed expression trees, their meaning, and their forms."""
