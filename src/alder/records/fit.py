@@ -1,0 +1,82 @@
+"""The result of fitting one structure to rows, with what is and is not known about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias, final
+
+from alder.arrays import FloatArray, freeze
+from alder.expr.nodes import Expr
+from alder.expr.operators import Floors
+from alder.records.noise import Noise
+from alder.records.scope import Scope
+from alder.records.variable import Variable
+
+CoefficientState: TypeAlias = Literal[
+    "free", "fixed", "at lower bound", "at upper bound", "undetermined"
+]
+Loss: TypeAlias = Literal["squared", "events"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """One fitted number with its 95 % interval.
+
+    A fixed coefficient and one at a bound have a standard error of zero; an undetermined one has
+    an infinite one. `unit` is what makes the law consistent, where units were given.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    lower: float
+    upper: float
+    state: CoefficientState
+    unit: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A structure with its coefficients, how well they fit, and how well they are known.
+
+    `loss` is the minimised mean over rows: squared residuals (divided by the variance where error
+    bars or weights were given) or class-balanced logistic loss. `covariance` is ordered as
+    `coefficients`. `undetermined` says in words what the rows do not determine. `residual_df` is
+    rows minus free coefficients and offsets. `offsets` holds one number per group.
+    """
+
+    structure: Expr
+    target: Variable
+    variables: tuple[Variable, ...]
+    coefficients: tuple[Coefficient, ...]
+    covariance: FloatArray
+    noise: Noise
+    loss: float
+    nmse: float
+    n_rows: int
+    residual_df: int
+    converged: bool
+    reason: str
+    undetermined: tuple[str, ...]
+    condition: float
+    scope: Scope
+    floors: Floors = field(default_factory=Floors)
+    offsets: Mapping[str, float] = field(default_factory=dict[str, float])
+    objective: Loss = "squared"
+
+    def __post_init__(self) -> None:
+        """Freeze what is mutable."""
+        object.__setattr__(self, "covariance", freeze(self.covariance))
+        object.__setattr__(self, "offsets", MappingProxyType(dict(self.offsets)))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The coefficients as a mapping."""
+        return {coefficient.name: coefficient.value for coefficient in self.coefficients}
+
+    @property
+    def active_bounds(self) -> tuple[str, ...]:
+        """Names of the coefficients that lie at a bound."""
+        return tuple(c.name for c in self.coefficients if c.state.startswith("at "))

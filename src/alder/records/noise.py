@@ -1,0 +1,39 @@
+r"""How far an observation lies from the law: additive plus proportional noise."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.errors import BadParameter
+
+NoiseOrigin: TypeAlias = Literal["estimated", "given", "none"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Noise:
+    r"""Standard deviation of an observation around the law's prediction $f$.
+
+    $$\sigma(f) = \sqrt{a^2 + (b f)^2}$$
+
+    $a$ is the additive part in the unit of the target, $b$ the proportional part, a pure number.
+    Where rows bring their own error bars the origin is "given" and $a$, $b$ describe what an
+    observation without an error bar would have.
+    """
+
+    additive: float
+    proportional: float = 0.0
+    origin: NoiseOrigin = "estimated"
+
+    def __post_init__(self) -> None:
+        """Refuse negative and non-finite parts."""
+        for part in (self.additive, self.proportional):
+            if not (math.isfinite(part) and part >= 0.0):
+                raise BadParameter(f"Noise must be finite and not negative; got {part}.")
+
+    def sigma(self, predictions: FloatArray) -> FloatArray:
+        """Return the standard deviation at each prediction."""
+        return np.hypot(self.additive, self.proportional * predictions)
