@@ -1,0 +1,67 @@
+# Every target makes its own environment in .venv from a bare Python (3.11 or newer) and pip.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DOC_SOURCES := docs/reference/cli.md docs/reference/operators.md
+PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check bench-fit docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.core ## Fit a law to rows that come with Alder, and show it
+	@$(BIN)/alder demo
+
+test: $(VENV)/.dev ## Run the tests
+	@echo "Testing"
+	@$(BIN)/python -m pytest -q -n 2
+
+lint: $(VENV)/.dev ## Check form, layers, types and docs, without the tests
+	@echo "Checking the format"
+	@$(BIN)/ruff format --check --quiet .
+	@echo "Checking the style"
+	@$(BIN)/ruff check --quiet .
+	@echo "Checking the layers"
+	@$(BIN)/lint-imports --no-logo > $(VENV)/layers.txt || { cat $(VENV)/layers.txt; exit 1; }
+	@echo "Checking the types"
+	@$(BIN)/pyright > $(VENV)/types.txt || { cat $(VENV)/types.txt; exit 1; }
+	@echo "Checking the docs"
+	@COLUMNS=100 $(BIN)/cog --check -P $(DOC_SOURCES)
+	@$(BIN)/mkdocs build --strict --quiet
+
+check: lint test ## Everything: if this passes, CI will pass
+
+bench-fit: $(VENV)/.bench ## Measure fits per second against SciPy and pyoperon
+	@$(BIN)/python benchmarks/fitting.py
+
+docs: $(VENV)/.dev ## Write the generated parts of the docs, and build them into site/
+	@COLUMNS=100 $(BIN)/cog -r -P $(DOC_SOURCES)
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+clean: ## Remove the environment and everything that was built
+	@rm -rf $(VENV) site build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Alder needs Python 3.11 or newer and $(PYTHON) is older or missing: name another one with make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Making an environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Alder"
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Alder and its development tools"
+	@$(PIP) -e ".[dev]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Alder and what it is compared with"
+	@$(PIP) -e ".[bench]"
+	@touch $@ $(VENV)/.core

@@ -1,0 +1,126 @@
+"""The shape of the source: sizes, cycles, public names and documented commands."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import grimp
+import pytest
+
+import alder
+from alder.cli.main import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "alder"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+MAX_LINES = 500
+MAX_FUNCTION_LINES = 60
+MAX_PARAMETERS = 6
+
+# Folders whose functions may be longer or take more, each with its reason.
+LONG_FUNCTIONS = {
+    "kernel": "one interpreter loop, where a call per operator would cost more than the operator",
+}
+MANY_PARAMETERS = {
+    "kernel": "compiled functions take flat arrays, not records",
+    "cli": "a command is a user's whole request in one call",
+}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _functions(module: Path) -> Iterator[Function]:
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, Function):
+            yield node
+
+
+def _name(module: Path) -> str:
+    return module.relative_to(SOURCE).as_posix()
+
+
+def _is_exempt(module: Path, exemptions: dict[str, str]) -> bool:
+    return module.relative_to(SOURCE).parts[0] in exemptions
+
+
+def _n_parameters(function: Function) -> int:
+    arguments = function.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return len([name for name in names if name not in ("self", "cls")])
+
+
+def test_no_module_is_over_500_lines() -> None:
+    lines = {_name(module): len(module.read_text("utf-8").splitlines()) for module in MODULES}
+    assert {name: n for name, n in lines.items() if n > MAX_LINES} == {}
+
+
+def test_no_function_is_over_60_lines() -> None:
+    long = [
+        f"{_name(module)}:{function.lineno} {function.name}"
+        for module in MODULES
+        if not _is_exempt(module, LONG_FUNCTIONS)
+        for function in _functions(module)
+        if (function.end_lineno or function.lineno) - function.lineno + 1 > MAX_FUNCTION_LINES
+    ]
+    assert long == []
+
+
+def test_no_parameter_list_is_over_six() -> None:
+    long = [
+        f"{_name(module)}:{function.lineno} {function.name}"
+        for module in MODULES
+        if not _is_exempt(module, MANY_PARAMETERS)
+        for function in _functions(module)
+        if _n_parameters(function) > MAX_PARAMETERS
+    ]
+    assert long == []
+
+
+def test_no_modules_import_each_other_in_a_cycle() -> None:
+    graph = grimp.build_graph("alder", exclude_type_checking_imports=True, cache_dir=None)
+    in_cycles = {
+        module
+        for module in graph.modules
+        for imported in graph.find_modules_directly_imported_by(module)
+        if module in graph.find_upstream_modules(imported)
+    }
+    assert in_cycles == set()
+
+
+def test_every_public_name_is_documented_and_nothing_else_is() -> None:
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^::: alder\.(\w+)$", page, re.MULTILINE)) == sorted(alder.__all__)
+
+
+@pytest.mark.parametrize("name", alder.__all__)
+def test_every_public_name_loads(name: str) -> None:
+    assert getattr(alder, name).__name__ == name
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="discover"):
+        getattr(alder, "discover")  # noqa: B009 (the type checker knows that it does not exist)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str) -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert f"## alder {name}\n" in page
+
+
+@pytest.mark.parametrize("statement", ["import alder", "import alder.cli.main"])
+def test_importing_alder_imports_nothing_heavy(statement: str) -> None:
+    heavy = ("numba", "pint", "sympy", "scipy", "numpy", "pandas", "jax")
+    program = f"import sys; {statement}; print([m for m in {heavy} if m in sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=SOURCE.parent,
+    )
+    assert ran.stdout.strip() == "[]"
