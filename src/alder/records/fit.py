@@ -3,37 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, TypeAlias, final
+from typing import final
 
 from alder.arrays import FloatArray, freeze
 from alder.expr.nodes import Expr
 from alder.expr.operators import Floors
+from alder.records.coefficient import Coefficient, Loss
+from alder.records.law import Law
 from alder.records.noise import Noise
 from alder.records.scope import Scope
 from alder.records.variable import Variable
-
-CoefficientState: TypeAlias = Literal[
-    "free", "fixed", "at lower bound", "at upper bound", "undetermined"
-]
-Loss: TypeAlias = Literal["squared", "events"]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Coefficient:
-    """One fitted number with its 95 % interval.
-
-    A fixed coefficient and one at a bound have a standard error of zero; an undetermined one has
-    an infinite one. `unit` is what makes the law consistent, where units were given.
-    """
-
-    name: str
-    value: float
-    standard_error: float
-    lower: float
-    upper: float
-    state: CoefficientState
-    unit: str | None = None
 
 
 @final
@@ -80,3 +59,21 @@ class Fit:
     def active_bounds(self) -> tuple[str, ...]:
         """Names of the coefficients that lie at a bound."""
         return tuple(c.name for c in self.coefficients if c.state.startswith("at "))
+
+    @property
+    def law(self) -> Law:
+        """The law this fit found; group offsets are no part of it."""
+        return Law(
+            structure=self.structure,
+            target=self.target,
+            variables=self.variables,
+            coefficients=self.coefficients,
+            covariance=self.covariance,
+            residual_df=self.residual_df,
+            noise=self.noise,
+            scope=self.scope,
+            floors=self.floors,
+            n_rows=self.n_rows,
+            nmse=self.nmse,
+            objective=self.objective,
+        )

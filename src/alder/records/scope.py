@@ -41,8 +41,16 @@ class Scope:
     def contains(self, columns: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
         """Say for each row whether every variable lies in its range."""
         inside = np.ones(1, dtype=np.bool_)
-        for name, (low, high) in self.ranges.items():
+        for name, (low, high) in self.limits.items():
             column = np.asarray(columns[name], dtype=np.float64)
-            slack = _EDGE * max(abs(low), abs(high))
-            inside = inside & (column >= low - slack) & (column <= high + slack)
+            inside = inside & (column >= low) & (column <= high)
         return inside
+
+    @property
+    def limits(self) -> Mapping[str, tuple[float, float]]:
+        """The ranges, widened by what decimal files lose; exports guard with the same numbers."""
+        slacks = {name: _EDGE * max(map(abs, ends)) for name, ends in self.ranges.items()}
+        return {
+            name: (low - slacks[name], high + slacks[name])
+            for name, (low, high) in self.ranges.items()
+        }
