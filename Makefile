@@ -28,7 +28,7 @@ lint: $(VENV)/.dev ## Check form, layers, types and docs, without the tests
 	@echo "Checking the types"
 	@$(BIN)/pyright > $(VENV)/types.txt || { cat $(VENV)/types.txt; exit 1; }
 	@echo "Checking the docs"
-	@COLUMNS=100 $(BIN)/cog --check -P $(DOC_SOURCES)
+	@COLUMNS=100 $(BIN)/cog --check --verbosity=0 --check-fail-msg='Run make docs.' -P $(DOC_SOURCES)
 	@$(BIN)/mkdocs build --strict --quiet
 
 check: lint test ## Everything: if this passes, CI will pass
@@ -37,7 +37,7 @@ bench-fit: $(VENV)/.bench ## Measure fits per second against SciPy and pyoperon
 	@$(BIN)/python benchmarks/fitting.py
 
 docs: $(VENV)/.dev ## Write the generated parts of the docs, and build them into site/
-	@COLUMNS=100 $(BIN)/cog -r -P $(DOC_SOURCES)
+	@COLUMNS=100 $(BIN)/cog -r --verbosity=0 -P $(DOC_SOURCES)
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 

@@ -27,7 +27,10 @@ _TITLE = re.compile(r'title="([^"]+)"')
 _STATUS = {"error": 2, "● REFUSED": 3}
 
 # In a page, `alder` is the Alder under test, whatever else is on the path.
-_PRELUDE = 'set -euo pipefail; alder() { "$ALDER_PYTHON" -m alder "$@"; }; python() { "$ALDER_PYTHON" "$@"; };\n'
+_PRELUDE = """set -euo pipefail
+alder() { "$ALDER_PYTHON" -m alder "$@"; }
+python() { "$ALDER_PYTHON" "$@"; }
+"""
 
 
 @final
