@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DOC_SOURCES := docs/reference/cli.md docs/reference/operators.md
-PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint check bench-fit docs clean
@@ -46,7 +46,7 @@ clean: ## Remove the environment and everything that was built
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Alder needs Python 3.11 or newer and $(PYTHON) is older or missing: name another one with make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Making an environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)

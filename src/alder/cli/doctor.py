@@ -131,10 +131,10 @@ def _core(distributions: tuple[str, ...]) -> Finding:
 
 def _fitter() -> Finding:
     """Test the compiled fitter where it is in the cache; compiling it is left to the first fit."""
-    if find_spec("numba") is None:
-        return Finding("!", "fitter", "needs numba", is_core=True)
-    from alder.kernel.ready import is_cached, self_test
-
+    try:
+        from alder.kernel.ready import is_cached, self_test
+    except ImportError as error:
+        return Finding("!", "fitter", f"cannot be loaded: {error}", is_core=True)
     if not is_cached():
         words = "not compiled yet: about 20 s at the first fit, once on this computer"
         return Finding("–", "fitter", words, is_core=True)
