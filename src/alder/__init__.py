@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from alder.expr.operators import Floors
     from alder.expr.text import parse
     from alder.fitting import fit, fit_many
-    from alder.records.fit import Coefficient, Fit
+    from alder.records.coefficient import Coefficient
+    from alder.records.fit import Fit
     from alder.records.grammar import Grammar, Nesting
     from alder.records.law import Law
     from alder.records.noise import Noise
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 else:
     _HOME = {
         "Bounds": "alder.records.proposal",
-        "Coefficient": "alder.records.fit",
+        "Coefficient": "alder.records.coefficient",
         "Fit": "alder.records.fit",
         "Floors": "alder.expr.operators",
         "Grammar": "alder.records.grammar",

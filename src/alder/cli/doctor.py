@@ -34,7 +34,7 @@ class Finding:
 @final
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """An extra of the package: the distributions it installs and what they are for."""
+    """An extra of the package: what it installs, and what that is for; empty for nothing yet."""
 
     name: str
     distributions: tuple[str, ...]
@@ -43,7 +43,7 @@ class Extra:
 
 EXTRAS = (
     Extra("jax", ("jax",), "running a law exported to JAX"),
-    Extra("sklearn", ("scikit-learn",), "the scikit-learn estimator, which is not written yet"),
+    Extra("sklearn", ("scikit-learn",), ""),
     Extra("bench", ("pyoperon",), "the comparison in make bench-fit"),
     Extra("dev", ("pytest", "hypothesis", "ruff", "pyright", "mkdocs"), "make test and make check"),
 )
@@ -52,7 +52,7 @@ EXTRAS = (
 @final
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A system program: any one of these names on the path, and the package that brings it."""
+    """A system program under any of these names; `purpose` is empty where nothing uses it yet."""
 
     name: str
     programs: tuple[str, ...]
@@ -62,8 +62,8 @@ class Tool:
 
 TOOLS = (
     Tool("C compiler", ("cc", "gcc", "clang"), "gcc", "compiling a law exported to C"),
-    Tool("bubblewrap", ("bwrap",), "bubblewrap", "the agent proposer, which is not written yet"),
-    Tool("socat", ("socat",), "socat", "the agent proposer, which is not written yet"),
+    Tool("bubblewrap", ("bwrap",), "bubblewrap", ""),
+    Tool("socat", ("socat",), "socat", ""),
 )
 
 
@@ -164,7 +164,7 @@ def _extra(extra: Extra) -> Finding:
         found = ", ".join(f"{each} {version(each)}" for each in extra.distributions)
         return Finding("✓", name, found)
     words = (
-        f"{', '.join(missing)} not installed; needed only for {extra.purpose}: "
+        f"{', '.join(missing)} not installed; {_need(extra.purpose)}: "
         f'pip install ".[{extra.name}]" in the project folder'
     )
     return Finding("–", name, words, lacks=extra.purpose)
@@ -181,5 +181,9 @@ def _tool(tool: Tool) -> Finding:
     path = next(filter(None, map(shutil.which, tool.programs)), None)
     if path is not None:
         return Finding("✓", tool.name, "found")
-    words = f"not found; needed only for {tool.purpose}: apt install {tool.package}"
-    return Finding("!", tool.name, words, lacks=tool.purpose)
+    words = f"not found; {_need(tool.purpose)}: apt install {tool.package}"
+    return Finding("!" if tool.purpose else "–", tool.name, words, lacks=tool.purpose)
+
+
+def _need(purpose: str) -> str:
+    return f"needed only for {purpose}" if purpose else "nothing needs it yet"
