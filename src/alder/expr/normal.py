@@ -1,0 +1,415 @@
+r"""The normal form behind `alder.expr.canonical`, written straight as JSON text.
+
+A tree becomes a sum of products. A sum maps each product to its coefficient; a product maps each
+base to an integer exponent, and, apart from it, to a floored one: $x^{1.5}$ is
+$\max(x, f)^{1.5}$ and joins $x^2$ only where $x > 0$, so the two are never merged. Everything
+else (functions, powers by a parameter) is opaque, but for constant folding. Sums and products
+are gathered from the whole tree at once, so that rounding does not depend on how a person
+grouped them. The texts of the parts are their own sort keys, which makes this fast.
+"""
+
+from fractions import Fraction
+from json.encoder import encode_basestring_ascii
+from math import copysign, fsum
+
+import numpy as np
+
+from alder.expr.evaluate import DEFAULT_FLOORS
+from alder.expr.nodes import Apply, Const, Expr, Param, Var
+from alder.expr.operators import OPERATORS, is_integer, saturate
+
+_CONST = '{"const":'
+_LARGEST_POWER = 2**53 - 1
+# Beyond this power a literal is raised in float64, not exactly.
+_EXACT_POWER = 64
+
+
+class Product:
+    """A product under construction: sign, literals and bases with their exponents."""
+
+    __slots__ = ("bases", "body", "coefficient", "floored", "literals", "negative")
+
+    def __init__(self) -> None:
+        """Start from one."""
+        self.negative = False
+        self.literals: list[tuple[float, int]] = []
+        self.bases: dict[str, int] = {}
+        self.floored: dict[str, list[float]] = {}
+        self.coefficient = 1.0
+        self.body: tuple[list[str], list[str], str] = ([], [], "")
+
+
+Terms = dict[str, tuple[float, Product]]
+
+
+def canonical_json(expr: Expr) -> str:
+    """Return the normal form as compact JSON text.
+
+    >>> canonical_json(Apply(OPERATORS["add"], (Var("x"), Const(0.0))))
+    '{"var":"x"}'
+    """
+    return _Normalizer().text(expr)
+
+
+class _Normalizer:
+    """Remembers which texts are sums or extrema, so that these dissolve into larger ones."""
+
+    __slots__ = ("extrema", "sums")
+
+    def __init__(self) -> None:
+        self.sums: dict[str, Terms] = {}
+        self.extrema: dict[str, tuple[str, list[str]]] = {}
+
+    def text(self, expr: Expr) -> str:
+        if isinstance(expr, Var):
+            return f'{{"var":{encode_basestring_ascii(expr.name)}}}'
+        if isinstance(expr, Param):
+            return f'{{"param":{encode_basestring_ascii(expr.name)}}}'
+        return _sum_text(self.terms(expr))
+
+    def terms(self, expr: Expr) -> Terms:
+        """Write a tree as a sum of products with coefficients."""
+        gathered: dict[str, tuple[list[float], Product]] = {}
+        self.gather(expr, 1.0, gathered)
+        terms: Terms = {}
+        for text, (parts, product) in gathered.items():
+            coefficient = parts[0] if len(parts) == 1 else _total(parts)
+            if coefficient != 0.0:
+                terms[text] = (coefficient, product)
+        return terms
+
+    def gather(
+        self, expr: Expr, sign: float, gathered: dict[str, tuple[list[float], Product]]
+    ) -> None:
+        if isinstance(expr, Apply):
+            name = expr.operator.name
+            if name == "add" or name == "sub":
+                self.gather(expr.arguments[0], sign, gathered)
+                self.gather(expr.arguments[1], sign if name == "add" else -sign, gathered)
+                return
+            if name == "neg":
+                self.gather(expr.arguments[0], -sign, gathered)
+                return
+        product = Product()
+        self.multiply(product, expr, 1)
+        _settle(product)
+        coefficient = product.coefficient * sign
+        inner = self._lone_sum(product)
+        if inner is None:
+            _include(gathered, product.body[2], coefficient, product)
+            return
+        for text, (part, factors) in inner.items():
+            _include(gathered, text, part * coefficient, factors)
+
+    def _lone_sum(self, product: Product) -> Terms | None:
+        """Return the terms of a product that is plus or minus a sum."""
+        if len(product.bases) != 1 or product.floored or abs(product.coefficient) != 1.0:
+            return None
+        ((base, exponent),) = product.bases.items()
+        return self.sums.get(base) if exponent == 1 else None
+
+    def multiply(self, product: Product, expr: Expr, n: int) -> None:
+        """Multiply a product by the n-th power of a tree."""
+        if isinstance(expr, Const):
+            product.literals.append((float(expr.value), n))
+        elif not isinstance(expr, Apply):
+            _raise_base(product, self.text(expr), n)
+        else:
+            name, arguments = expr.operator.name, expr.arguments
+            if name == "mul" or name == "div":
+                self.multiply(product, arguments[0], n)
+                self.multiply(product, arguments[1], n if name == "mul" else -n)
+            elif name == "neg":
+                product.negative ^= n % 2 == 1
+                self.multiply(product, arguments[0], n)
+            elif name == "add" or name == "sub":
+                self._multiply_sum(product, expr, n)
+            elif name == "pow":
+                self._multiply_power(product, expr, n)
+            else:
+                self._multiply_function(product, expr, n)
+
+    def _multiply_sum(self, product: Product, expr: Expr, n: int) -> None:
+        terms = self.terms(expr)
+        if not terms:
+            product.literals.append((0.0, n))
+        elif len(terms) == 1:
+            ((coefficient, factors),) = terms.values()
+            product.literals.append((coefficient, n))
+            _multiply_factors(product, factors, n)
+        else:
+            # The sign of a factor is a matter of taste: its first term is made positive.
+            if terms[min(terms, key=_constant_last)][0] < 0:
+                terms = {text: (-part, factors) for text, (part, factors) in terms.items()}
+                product.negative ^= n % 2 == 1
+            text = _sum_text(terms)
+            self.sums[text] = terms
+            _raise_base(product, text, n)
+
+    def _multiply_power(self, product: Product, expr: Apply, n: int) -> None:
+        base, literal = expr.arguments
+        exponent = literal.value if isinstance(literal, Const) else 1.0
+        if not is_integer(exponent):
+            self._multiply_floored(product, base, exponent, n)
+        elif abs(exponent * n) <= _LARGEST_POWER:
+            if exponent:
+                self.multiply(product, base, n * int(exponent))
+        else:
+            _raise_base(product, _power_text(self.text(base), exponent), n)
+
+    def _multiply_floored(self, product: Product, base: Expr, exponent: float, n: int) -> None:
+        terms = self.terms(base)
+        total = exponent if n == 1 else _rounded(exponent * n)
+        text = _sum_text(terms)
+        if text.startswith(_CONST):
+            product.literals.append((_fold("pow", float(text[9:-1]), exponent), n))
+            return
+        if len(terms) == 1:
+            ((coefficient, factors),) = terms.values()
+            if coefficient == 1.0 and not factors.bases and len(factors.floored) == 1:
+                ((inner, (power,)),) = factors.floored.items()
+                if not is_integer(power):
+                    text, total = inner, _rounded(power * exponent * n)
+        product.floored.setdefault(text, []).append(total)
+
+    def _multiply_function(self, product: Product, expr: Apply, n: int) -> None:
+        reduced = (
+            self._extremum(expr) if expr.operator.name in ("max", "min") else self._function(expr)
+        )
+        if isinstance(reduced, str):
+            _raise_base(product, reduced, n)
+        else:
+            self.multiply(product, reduced, n)
+
+    def _function(self, expr: Apply) -> str | Expr:
+        """Return the text of an opaque function, or the simpler tree it amounts to."""
+        name, arguments = expr.operator.name, expr.arguments
+        texts = [self.text(argument) for argument in arguments]
+        if name == "where":
+            if texts[0].startswith(_CONST):
+                return arguments[1] if float(texts[0][9:-1]) > 0.0 else arguments[2]
+            if texts[1] == texts[2]:
+                return arguments[1]
+        elif len(texts) == 1 and texts[0].startswith(_CONST):
+            return Const(_fold(name, float(texts[0][9:-1])))
+        return f'{{"op":"{name}","args":[{",".join(texts)}]}}'
+
+    def _extremum(self, expr: Apply) -> str | Expr:
+        name = expr.operator.name
+        members: dict[str, Expr] = {}
+        waiting: list[Expr] = [expr]
+        while waiting:
+            member = waiting.pop()
+            if isinstance(member, Apply) and member.operator is expr.operator:
+                waiting.extend(member.arguments)
+                continue
+            text = self.text(member)
+            kind, inner = self.extrema.get(text, ("", []))
+            members.update(dict.fromkeys(inner, member) if kind == name else {text: member})
+        texts = _one_literal(members, name)
+        if len(texts) == 1:
+            return (
+                Const(float(texts[0][9:-1]))
+                if texts[0].startswith(_CONST)
+                else members[texts[0]]
+            )
+        text = _chain(name, texts)
+        self.extrema[text] = (name, texts)
+        return text
+
+
+def _one_literal(members: dict[str, Expr], name: str) -> list[str]:
+    """Sort the arguments of an extremum, keeping only the winning literal."""
+    literals = [float(text[9:-1]) for text in members if text.startswith(_CONST)]
+    texts = sorted(text for text in members if not text.startswith(_CONST))
+    if literals:
+        texts.append(_literal_text(max(literals) if name == "max" else min(literals)))
+    return texts
+
+
+def _include(
+    gathered: dict[str, tuple[list[float], Product]],
+    text: str,
+    coefficient: float,
+    product: Product,
+) -> None:
+    if text in gathered:
+        gathered[text][0].append(coefficient)
+    else:
+        gathered[text] = ([coefficient], product)
+
+
+def _raise_base(product: Product, base: str, n: int) -> None:
+    product.bases[base] = product.bases.get(base, 0) + n
+
+
+def _multiply_factors(product: Product, factors: Product, n: int) -> None:
+    for base, exponent in factors.bases.items():
+        if abs(exponent * n) > _LARGEST_POWER:
+            _raise_base(product, _power_text(base, exponent), n)
+        else:
+            _raise_base(product, base, exponent * n)
+    for base, (exponent,) in factors.floored.items():
+        total = exponent if n == 1 else _rounded(exponent * n)
+        product.floored.setdefault(base, []).append(total)
+
+
+def _settle(product: Product) -> None:
+    """Fold the literals, drop what cancels, and write the text of the rest."""
+    coefficient = _literal_product(product.literals)
+    product.coefficient = -coefficient if product.negative else coefficient
+    if coefficient == 0.0:
+        product.coefficient, product.bases, product.floored = 0.0, {}, {}
+    if 0 in product.bases.values():
+        product.bases = {base: n for base, n in product.bases.items() if n}
+    powers: list[str] = []
+    if product.floored:
+        product.floored = _settle_floored(product.floored)
+        powers = _floored_texts(product.floored)
+    bases = product.bases
+    if len(bases) == 1 and not powers and 1 in bases.values():
+        (base,) = bases
+        product.body = ([base], [], base)
+        return
+    above = sorted([*_grouped({b: n for b, n in bases.items() if n > 0}), *powers])
+    below = sorted(_grouped({b: -n for b, n in bases.items() if n < 0}))
+    # The empty text is the key of the constant term of a sum.
+    text = _product_text(1.0, above, below) if above or below else ""
+    product.body = (above, below, text)
+
+
+def _settle_floored(floored: dict[str, list[float]]) -> dict[str, list[float]]:
+    totals: dict[str, list[float]] = {}
+    for base, parts in floored.items():
+        total = parts[0] if len(parts) == 1 else _rounded(fsum(parts))
+        if total != 0.0:
+            totals[base] = [total]
+    return totals
+
+
+def _floored_texts(floored: dict[str, list[float]]) -> list[str]:
+    """Write floored powers; a floored integer power is split, for x^2 is not floored."""
+    texts: list[str] = []
+    for base, (exponent,) in floored.items():
+        if is_integer(exponent):
+            texts += [_power_text(base, exponent - 0.5), _power_text(base, 0.5)]
+        else:
+            texts.append(_power_text(base, exponent))
+    return texts
+
+
+def _grouped(bases: dict[str, int]) -> list[str]:
+    """Write bases of equal exponent as one power: x^2*y^2 is (x*y)^2, which is smaller."""
+    groups: dict[int, list[str]] = {}
+    for base, n in bases.items():
+        while n > _LARGEST_POWER:
+            groups.setdefault(_LARGEST_POWER, []).append(base)
+            n -= _LARGEST_POWER
+        groups.setdefault(n, []).append(base)
+    texts = groups.pop(1, [])
+    texts += [_power_text(_chain("mul", sorted(group)), n) for n, group in groups.items()]
+    return texts
+
+
+def _sum_text(terms: Terms) -> str:
+    if not terms:
+        return _literal_text(0.0)
+    order = sorted(terms, key=_constant_last) if len(terms) > 1 else list(terms)
+    head = next((text for text in order if terms[text][0] > 0), order[0])
+    coefficient, product = terms[head]
+    written = _product_text(coefficient, *product.body[:2])
+    for text in order:
+        if text != head:
+            coefficient, product = terms[text]
+            name = "add" if coefficient > 0 else "sub"
+            term = _product_text(abs(coefficient), *product.body[:2])
+            written = f'{{"op":"{name}","args":[{written},{term}]}}'
+    return written
+
+
+def _constant_last(text: str) -> str:
+    return text or "~"
+
+
+def _product_text(coefficient: float, above: list[str], below: list[str]) -> str:
+    if not above and not below:
+        return _literal_text(coefficient)
+    if coefficient == -1.0:
+        return f'{{"op":"neg","args":[{_product_text(1.0, above, below)}]}}'
+    if coefficient == 1.0 and not above and len(below) == 1:
+        return _inverse_text(below[0])
+    if coefficient != 1.0 or not above:
+        above = [_literal_text(coefficient), *above]
+    numerator = _chain("mul", above)
+    if not below:
+        return numerator
+    return f'{{"op":"div","args":[{numerator},{_chain("mul", below)}]}}'
+
+
+def _inverse_text(text: str) -> str:
+    """Write the inverse of a text; that of a power x^2 is x^-2."""
+    tail = ',{"const":'
+    if text.startswith('{"op":"pow"'):
+        base, _, exponent = text.rpartition(tail)
+        if is_integer(float(exponent[:-3])):
+            return f"{base}{tail}-{exponent}"
+    return _power_text(text, -1.0)
+
+
+def _chain(name: str, texts: list[str]) -> str:
+    written = texts[0]
+    for text in texts[1:]:
+        written = f'{{"op":"{name}","args":[{written},{text}]}}'
+    return written
+
+
+def _power_text(base: str, exponent: float) -> str:
+    return f'{{"op":"pow","args":[{base},{_CONST}{float(exponent)!r}}}]}}'
+
+
+def _literal_text(value: float) -> str:
+    return f"{_CONST}{float(value) + 0.0!r}}}"
+
+
+def _rounded(exponent: float) -> float:
+    """Round a computed exponent, so that 0.1 + 0.2 is 0.3."""
+    return float(f"{exponent:.12g}")
+
+
+def _total(parts: list[float]) -> float:
+    """Add exactly, then round once."""
+    try:
+        total = fsum(parts)
+    except OverflowError:
+        total = sum(parts)
+    return float(np.clip(total, -DEFAULT_FLOORS.saturation, DEFAULT_FLOORS.saturation))
+
+
+def _literal_product(literals: list[tuple[float, int]]) -> float:
+    """Multiply literals exactly, then round once, so that their order does not matter."""
+    if not literals:
+        return 1.0
+    if len(literals) == 1 and literals[0][1] == 1:
+        return literals[0][0]
+    product = Fraction(1)
+    for value, n in literals:
+        if abs(n) > _EXACT_POWER:
+            product *= Fraction(_fold("pow", value, float(n)))
+        elif n >= 0:
+            product *= Fraction(value) ** n
+        else:
+            divisor = Fraction(value) ** -n
+            floor = Fraction(DEFAULT_FLOORS.denominator)
+            if abs(divisor) < floor:
+                divisor = floor if copysign(1.0, value) > 0 or n % 2 == 0 else -floor
+            product /= divisor
+    limit = Fraction(DEFAULT_FLOORS.saturation)
+    return float(min(max(product, -limit), limit))
+
+
+def _fold(name: str, *values: float) -> float:
+    """Apply an operator to literals, with its total semantics."""
+    arguments = tuple(np.array([value]) for value in values)
+    with np.errstate(all="ignore"):
+        result = OPERATORS[name].value(arguments, DEFAULT_FLOORS)
+    return float(saturate(result, DEFAULT_FLOORS)[0])
