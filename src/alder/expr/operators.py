@@ -19,6 +19,10 @@ from alder.arrays import FloatArray
 # slope one float64 step inside the edge, so that a Jacobian stays finite.
 _EDGE = 2.3e-16
 
+TINY = 1e-300
+"""Powers with a floored base that fall below this are zero: float64 runs out of digits there, and
+the C library, NumPy and the kernel would each lose them differently."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,10 @@ def _away_from_zero(values: FloatArray, floor: float) -> FloatArray:
     return np.where(np.abs(values) < floor, np.copysign(floor, values), values)
 
 
+def _flush(values: FloatArray) -> FloatArray:
+    return np.where(values < TINY, 0.0, values)
+
+
 def _divide(args: tuple[FloatArray, ...], floors: Floors) -> FloatArray:
     numerator, denominator = args
     return numerator / _away_from_zero(denominator, floors.denominator)
@@ -117,7 +125,7 @@ def _power(args: tuple[FloatArray, ...], floors: Floors) -> FloatArray:
     base, exponent = args
     n = float(exponent.flat[0])
     if not is_integer(n):
-        return np.power(np.maximum(base, floors.base), n)
+        return _flush(np.power(np.maximum(base, floors.base), n))
     if n >= 0:
         return np.power(base, n)
     return 1.0 / _away_from_zero(np.power(base, -n), floors.denominator)
@@ -139,7 +147,7 @@ def _power_partials(
 
 
 def _power_by_parameter(args: tuple[FloatArray, ...], floors: Floors) -> FloatArray:
-    return np.power(np.maximum(args[0], floors.base), args[1])
+    return _flush(np.power(np.maximum(args[0], floors.base), args[1]))
 
 
 def _power_by_parameter_partials(

@@ -1,0 +1,1 @@
+"""The compiled engine: bytecode, its interpreter, and the solver around it."""
