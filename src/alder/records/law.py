@@ -12,9 +12,11 @@ import numpy.typing as npt
 from alder.arrays import FloatArray, freeze
 from alder.errors import BadLawFile, BadParameter, BadTable, MalformedLaw, UnknownVariable
 from alder.expr.evaluate import evaluate, jacobian
+from alder.expr.latex import to_latex
 from alder.expr.nodes import Expr, Var, parameters, variables
 from alder.expr.operators import Floors
 from alder.expr.symbolic import to_sympy
+from alder.expr.text import to_text
 from alder.expr.valued import with_values
 from alder.records.coefficient import Coefficient, Loss
 from alder.records.lawfile import (
@@ -59,7 +61,7 @@ class Law:
     def __post_init__(self) -> None:
         """Keep the variables that are used; refuse parts that do not belong together."""
         used = variables(self.structure)
-        declared = {variable.name: variable for variable in self.variables}
+        declared = [variable.name for variable in self.variables]
         undeclared = [name for name in used if name not in declared]
         if undeclared:
             raise MalformedLaw(f"The structure uses `{undeclared[0]}`, which is no variable of it.")
@@ -75,7 +77,7 @@ class Law:
                 f"{len(names)}; its shape is {np.shape(self.covariance)}."
             )
         ranges = {name: ends for name, ends in self.scope.ranges.items() if name in used}
-        object.__setattr__(self, "variables", tuple(declared[name] for name in used))
+        object.__setattr__(self, "variables", tuple(v for v in self.variables if v.name in used))
         object.__setattr__(self, "scope", Scope(ranges, self.scope.note))
         object.__setattr__(self, "coefficients", tuple(self.coefficients))
         object.__setattr__(self, "covariance", freeze(self.covariance))
@@ -172,15 +174,11 @@ class Law:
 
     def __str__(self) -> str:
         """Write the equation with its numbers, each rounded to what is known of it."""
-        from alder.expr.text import to_text
-
         names = [variable.name for variable in self.variables]
         return f"{self.target.name} = {to_text(self._rounded(), names)}"
 
     def latex(self, *, values: bool = False) -> str:
         """Return the equation as LaTeX, with names or with rounded values of the coefficients."""
-        from alder.expr.latex import to_latex
-
         structure = self._rounded() if values else self.structure
         return f"{to_latex(Var(self.target.name))} = {to_latex(structure)}"
 

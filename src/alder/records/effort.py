@@ -1,0 +1,28 @@
+"""How hard a fit tries, counted in fits and passes so that results do not depend on the machine."""
+
+from typing import NamedTuple
+
+
+class Effort(NamedTuple):
+    """How many starts a fit considers and how far it follows them.
+
+    `pool` starts are scored on at most `screen_rows` rows; the best `starts` are descended on all
+    rows, each for at most `iterations` passes or until a step gains less than `tolerance`. A named
+    tuple rather than a dataclass: the compiled fitter takes it as it is.
+    """
+
+    pool: int
+    starts: int
+    iterations: int
+    tolerance: float
+    screen_rows: int = 64
+
+
+THOROUGH = Effort(pool=64, starts=8, iterations=60, tolerance=1e-9, screen_rows=128)
+"""One law, fitted as well as we can; the default of `alder.fit`."""
+
+FULL = Effort(pool=8, starts=8, iterations=30, tolerance=1e-6)
+"""Eight starts, each followed to its end."""
+
+SCREENED = Effort(pool=8, starts=2, iterations=20, tolerance=1e-4)
+"""Eight starts scored, the best two followed; the default of `alder.fit_many`."""
