@@ -8,25 +8,26 @@ complete: $\sin^2 x + \cos^2 x$ is not 1 here. The numeric fingerprint sees that
 """
 
 import json
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import assert_never, cast
+from typing import assert_never, cast, final
 
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters
 from alder.expr.normal import canonical_json
 from alder.expr.operators import OPERATORS
 
-_CHAINS = {"add": "add", "sub": "add", "neg": "add", "mul": "mul", "div": "mul"}
-_CHAINS |= {"max": "max", "min": "min"}
+_CHAINS = {"add": "add", "sub": "add", "neg": "add", "mul": "mul", "div": "mul", "max": "max", "min": "min"}
+_INVERSE = {"": "/", "/": ""}
 # Two rounds tell apart parameters that differ only by what shares a term with them elsewhere.
 _ROUNDS = 2
 
 
 def canonical(expr: Expr) -> Expr:
-    """Return the normal form as a tree; `canonical(canonical(e)) == canonical(e)`.
+    """Return the normal form as a tree; the normal form of a normal form is itself.
 
     >>> from alder.expr.text import parse, to_text
     >>> to_text(canonical(parse("(v*k - r*1)*2/(-k) + 0", ["r", "v"])))
-    '2*(r - k*v)/k'
+    '-2*(k*v - r)/k'
     """
     return _tree(json.loads(canonical_json(expr)))
 
@@ -62,9 +63,9 @@ def skeleton(expr: Expr) -> Expr:
     names = parameters(normal)
     colours = dict.fromkeys(names, "")
     for _ in range(_ROUNDS if len(names) > 1 else 0):
-        contexts: dict[str, list[str]] = {name: [] for name in names}
-        _mark(normal, "", colours, contexts)
-        colours = {name: _hashed(*sorted(places)) for name, places in contexts.items()}
+        places: dict[str, list[str]] = {name: [] for name in names}
+        _Round(colours, places, {}).mark(normal, "")
+        colours = {name: _hashed(*sorted(found)) for name, found in places.items()}
     ranked = sorted(names, key=lambda name: colours[name])
     return canonical(rename(normal, {name: f"p{i}" for i, name in enumerate(ranked)}))
 
@@ -101,44 +102,57 @@ def _tree(node: dict[str, object]) -> Expr:
             return Const(cast("float", node["const"]))
 
 
-def _mark(
-    expr: Expr, context: str, colours: dict[str, str], contexts: dict[str, list[str]]
-) -> None:
-    """Note for every parameter what surrounds each of its places, without regard to order.
+@final
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One round of telling parameters apart: their colours before it, their places after it.
 
     Signs are left out: which of two differences is written first depends on names.
     """
-    if isinstance(expr, Param):
-        contexts[expr.name].append(context)
-    if not isinstance(expr, Apply):
-        return
-    name = _CHAINS.get(expr.operator.name, expr.operator.name)
-    members = _members(expr)
-    marks = [slot + _signature(member, colours) for slot, member in members]
-    for index, (slot, member) in enumerate(members):
-        others = sorted(marks[:index] + marks[index + 1 :])
-        # A lone member of a chain stands under a sign only, which is no place of its own.
-        place = context if len(members) == 1 and name == "add" else _hashed(
-            context, name, slot, *others
-        )  # fmt: skip
-        _mark(member, place, colours, contexts)
 
+    colours: dict[str, str]
+    places: dict[str, list[str]]
+    signatures: dict[int, str]
 
-def _signature(expr: Expr, colours: dict[str, str]) -> str:
-    match expr:
-        case Const(value):
-            return f"c{abs(value)!r}"
-        case Param(name):
-            return f"p{colours[name]}"
-        case Var(name):
-            return f"v{name}"
-        case Apply(operator, _):
-            members = _members(expr)
-            marks = sorted(slot + _signature(member, colours) for slot, member in members)
-            name = _CHAINS.get(operator.name, operator.name)
-            return marks[0] if len(marks) == 1 and name == "add" else _hashed(name, *marks)
-        case _:
-            assert_never(expr)
+    def mark(self, expr: Expr, context: str) -> None:
+        """Note for every parameter what surrounds each of its places, in whatever order."""
+        if isinstance(expr, Param):
+            self.places[expr.name].append(context)
+        if not isinstance(expr, Apply):
+            return
+        members = _members(expr)
+        # A lone member of a sum stands under a sign only, which is no place of its own.
+        if len(members) == 1 and expr.operator.name == "neg":
+            self.mark(members[0][1], context)
+            return
+        name = _CHAINS.get(expr.operator.name, expr.operator.name)
+        marks = [slot + self.signature(member) for slot, member in members]
+        for index, (slot, member) in enumerate(members):
+            others = sorted(marks[:index] + marks[index + 1 :])
+            self.mark(member, _hashed(context, name, slot, *others))
+
+    def signature(self, expr: Expr) -> str:
+        """Describe a part without the names of its parameters, signs and order."""
+        known = self.signatures.get(id(expr))
+        if known is None:
+            known = self.signatures[id(expr)] = self._describe(expr)
+        return known
+
+    def _describe(self, expr: Expr) -> str:
+        match expr:
+            case Const(value):
+                return f"c{abs(value)!r}"
+            case Param(name):
+                return f"p{self.colours[name]}"
+            case Var(name):
+                return f"v{name}"
+            case Apply(operator, _):
+                marks = sorted(slot + self.signature(member) for slot, member in _members(expr))
+                if len(marks) == 1 and operator.name == "neg":
+                    return marks[0]
+                return _hashed(_CHAINS.get(operator.name, operator.name), *marks)
+            case _:
+                assert_never(expr)
 
 
 def _members(expr: Apply) -> list[tuple[str, Expr]]:
@@ -149,10 +163,10 @@ def _members(expr: Apply) -> list[tuple[str, Expr]]:
     members: list[tuple[str, Expr]] = []
     for slot, argument in enumerate(expr.arguments):
         below = slot == 1 and expr.operator.name == "div"
-        same = isinstance(argument, Apply) and _CHAINS.get(argument.operator.name) == chain
-        inner = _members(argument) if isinstance(argument, Apply) and same else [("", argument)]
-        swapped = {"": "/", "/": ""}
-        members += [(swapped[at] if below else at, member) for at, member in inner]
+        inner: list[tuple[str, Expr]] = [("", argument)]
+        if isinstance(argument, Apply) and _CHAINS.get(argument.operator.name) == chain:
+            inner = _members(argument)
+        members += [(_INVERSE[at] if below else at, member) for at, member in inner]
     return members
 
 

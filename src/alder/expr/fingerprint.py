@@ -6,6 +6,7 @@ of `canonical` connects, such as $e^a e^b$ and $e^{a+b}$, get one fingerprint. L
 outside the sampled ranges also do: compare digests first where that matters.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import assert_never
@@ -13,9 +14,9 @@ from typing import assert_never
 import numpy as np
 
 from alder.arrays import FloatArray, freeze
-from alder.expr.evaluate import DEFAULT_FLOORS, evaluate
-from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters, variables
-from alder.expr.operators import Floors
+from alder.expr.evaluate import DEFAULT_FLOORS
+from alder.expr.nodes import Apply, Const, Expr, Param, Var
+from alder.expr.operators import Floors, saturate
 
 # The bits that stay: eight digits are far above rounding errors and far below any difference
 # between laws one would tell apart.
@@ -35,22 +36,19 @@ def fingerprint(expr: Expr, floors: Floors = DEFAULT_FLOORS) -> bytes:
     True
     """
     with np.errstate(all="ignore"):
-        values = _value(expr, floors)
+        # Saturation costs as much as all the rest and is hardly ever reached.
+        values = _value(expr, floors, _as_it_is)
         if not np.isfinite(values).all():
-            values = _saturated(expr, floors)
+            values = _value(expr, floors, lambda unbounded: saturate(unbounded, floors))
         mantissas, exponents = np.frexp(values)
         rounded = np.ldexp(np.rint(np.ldexp(mantissas, _BITS)), exponents - _BITS)
     # Adding zero makes the two zeros one.
     return blake2b((rounded + 0.0).tobytes(), digest_size=16).digest()
 
 
-def points(kind: str, name: str) -> FloatArray:
-    """Return the values a variable or parameter takes: positive, then mixed, then wide ones."""
-    return _points(f"{kind} {name}")
-
-
 @lru_cache(maxsize=4096)
 def _points(name: str) -> FloatArray:
+    """Return what a variable or parameter is worth: positive, then mixed, then wide points."""
     seed = sha256(name.encode("utf-8", "surrogatepass")).digest()
     rng = np.random.default_rng(int.from_bytes(seed[:8], "big"))
     narrow = rng.uniform(-_NARROW_DECADES, _NARROW_DECADES, _POSITIVE + _MIXED)
@@ -65,8 +63,7 @@ def _constant(value: float) -> FloatArray:
     return freeze(np.full(_POSITIVE + _MIXED + _WIDE, value))
 
 
-def _value(expr: Expr, floors: Floors) -> FloatArray:
-    """Evaluate without saturation, which costs as much as the rest and is hardly ever reached."""
+def _value(expr: Expr, floors: Floors, settle: Callable[[FloatArray], FloatArray]) -> FloatArray:
     match expr:
         case Const(value):
             return _constant(value)
@@ -75,16 +72,11 @@ def _value(expr: Expr, floors: Floors) -> FloatArray:
         case Var(name):
             return _points(f"var {name}")
         case Apply(operator, arguments):
-            return operator.value(tuple([_value(a, floors) for a in arguments]), floors)
+            values = tuple([_value(argument, floors, settle) for argument in arguments])
+            return settle(operator.value(values, floors))
         case _:
             assert_never(expr)
 
 
-def _saturated(expr: Expr, floors: Floors) -> FloatArray:
-    """Evaluate with saturation; one call for each point, for parameters are scalars there."""
-    rows: list[FloatArray] = []
-    for row in range(_POSITIVE + _MIXED + _WIDE):
-        coefficients = {name: float(points("param", name)[row]) for name in parameters(expr)}
-        columns = {name: points("var", name)[row : row + 1] for name in variables(expr)}
-        rows.append(evaluate(expr, columns, coefficients, floors))
-    return np.concatenate(rows)
+def _as_it_is(values: FloatArray) -> FloatArray:
+    return values

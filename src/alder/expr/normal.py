@@ -18,6 +18,7 @@ from alder.expr.evaluate import DEFAULT_FLOORS
 from alder.expr.nodes import Apply, Const, Expr, Param, Var
 from alder.expr.operators import OPERATORS, is_integer, saturate
 
+_ARITHMETIC = frozenset(("add", "sub", "neg", "mul", "div", "pow"))
 _CONST = '{"const":'
 _LARGEST_POWER = 2**53 - 1
 # Beyond this power a literal is raised in float64, not exactly.
@@ -65,6 +66,9 @@ class _Normalizer:
             return f'{{"var":{encode_basestring_ascii(expr.name)}}}'
         if isinstance(expr, Param):
             return f'{{"param":{encode_basestring_ascii(expr.name)}}}'
+        if isinstance(expr, Apply) and expr.operator.name not in _ARITHMETIC:
+            reduced = self._reduced(expr)
+            return reduced if isinstance(reduced, str) else self.text(reduced)
         return _sum_text(self.terms(expr))
 
     def terms(self, expr: Expr) -> Terms:
@@ -90,6 +94,10 @@ class _Normalizer:
             if name == "neg":
                 self.gather(expr.arguments[0], -sign, gathered)
                 return
+        elif not isinstance(expr, Const):
+            text = self.text(expr)
+            _include(gathered, text, sign, _lone(text))
+            return
         product = Product()
         self.multiply(product, expr, 1)
         _settle(product)
@@ -173,13 +181,15 @@ class _Normalizer:
         product.floored.setdefault(text, []).append(total)
 
     def _multiply_function(self, product: Product, expr: Apply, n: int) -> None:
-        reduced = (
-            self._extremum(expr) if expr.operator.name in ("max", "min") else self._function(expr)
-        )
+        reduced = self._reduced(expr)
         if isinstance(reduced, str):
             _raise_base(product, reduced, n)
         else:
             self.multiply(product, reduced, n)
+
+    def _reduced(self, expr: Apply) -> str | Expr:
+        extremum = expr.operator.name in ("max", "min")
+        return self._extremum(expr) if extremum else self._function(expr)
 
     def _function(self, expr: Apply) -> str | Expr:
         """Return the text of an opaque function, or the simpler tree it amounts to."""
@@ -209,9 +219,7 @@ class _Normalizer:
         texts = _one_literal(members, name)
         if len(texts) == 1:
             return (
-                Const(float(texts[0][9:-1]))
-                if texts[0].startswith(_CONST)
-                else members[texts[0]]
+                Const(float(texts[0][9:-1])) if texts[0].startswith(_CONST) else members[texts[0]]
             )
         text = _chain(name, texts)
         self.extrema[text] = (name, texts)
@@ -241,6 +249,14 @@ def _include(
 
 def _raise_base(product: Product, base: str, n: int) -> None:
     product.bases[base] = product.bases.get(base, 0) + n
+
+
+def _lone(base: str) -> Product:
+    """Return the settled product of one factor."""
+    product = Product()
+    product.bases[base] = 1
+    product.body = ([base], [], base)
+    return product
 
 
 def _multiply_factors(product: Product, factors: Product, n: int) -> None:
