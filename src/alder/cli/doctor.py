@@ -132,11 +132,11 @@ def _core(distributions: tuple[str, ...]) -> Finding:
 def _fitter() -> Finding:
     """Test the compiled fitter where it is in the cache; compiling it is left to the first fit."""
     try:
-        from alder.kernel.ready import is_cached, self_test
+        from alder.kernel.ready import TYPICAL_SECONDS, is_cached, self_test
     except ImportError as error:
         return Finding("!", "fitter", f"cannot be loaded: {error}", is_core=True)
     if not is_cached():
-        words = "not compiled yet: about 20 s at the first fit, once on this computer"
+        words = f"not compiled yet: about {TYPICAL_SECONDS} s at first use, once on this computer"
         return Finding("–", "fitter", words, is_core=True)
     disagreement = self_test()
     if not disagreement <= AGREEMENT:
