@@ -12,7 +12,18 @@ from alder.expr.tokens import MAX_LENGTH
 from strategies import ODD_NAMES, PARAMETERS, VARIABLES, exprs
 
 NAMES = ("r", "v", "m1", "m2", "x", "y")
-SIGNS = list("+-*/^()=,@`.eE0123456789 ") + ["**", "−", "·", "×", "sin(", "max(", "x", "k", "²", "["]
+SIGNS = list("+-*/^()=,@`.eE0123456789 ") + [
+    "**",
+    "−",
+    "·",
+    "×",
+    "sin(",
+    "max(",
+    "x",
+    "k",
+    "²",
+    "[",
+]
 
 
 def apply(name: str, *arguments: Expr) -> Expr:
@@ -78,9 +89,7 @@ def test_a_law_means_what_mathematics_says(text: str, expr: Expr) -> None:
 def test_names_of_functions_and_of_constants_are_legal_variables() -> None:
     names = ("exp", "k", "c", "T", "E", "gamma")
     law = parse("exp(exp) + k*c - T/E + gamma", names)
-    assert evaluate(law, {name: [1.0] for name in names}, {})[0] == pytest.approx(
-        2.718281828 + 1.0
-    )
+    assert evaluate(law, {name: [1.0] for name in names}, {})[0] == pytest.approx(2.718281828 + 1.0)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,15 @@ from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters
 from alder.expr.normal import canonical_json
 from alder.expr.operators import OPERATORS
 
-_CHAINS = {"add": "add", "sub": "add", "neg": "add", "mul": "mul", "div": "mul", "max": "max", "min": "min"}
+_CHAINS = {
+    "add": "add",
+    "sub": "add",
+    "neg": "add",
+    "mul": "mul",
+    "div": "mul",
+    "max": "max",
+    "min": "min",
+}
 _INVERSE = {"": "/", "/": ""}
 # Two rounds tell apart parameters that differ only by what shares a term with them elsewhere.
 _ROUNDS = 2

@@ -23,7 +23,7 @@ from alder.expr.operators import Floors, saturate
 _BITS = 27
 # Half-widths, in decades about one, of the points of either sign; and how many of each kind.
 # Positive points keep roots and logarithms apart, wide ones see clipping and saturation.
-_POSITIVE, _MIXED, _WIDE = 4, 4, 4
+_POSITIVE, _MIXED, _WIDE = 8, 28, 28
 _NARROW_DECADES, _WIDE_DECADES = 0.5, 2.5
 
 

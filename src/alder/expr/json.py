@@ -171,27 +171,48 @@ def proposal_schema() -> JsonSchema:
 
 
 def _definitions() -> JsonSchema:
-    leaves = ("var", "param", "const")
-    applications = [_application(operator) for operator in OPERATORS.values()]
+    kinds = ("var", "param", "const", "application")
     return {
-        "tree": {"oneOf": [*map(_reference, leaves), *applications]},
+        "tree": {"oneOf": [_reference(kind) for kind in kinds]},
         "var": _leaf("var", {"type": "string", "minLength": 1}, "a measured quantity"),
         "param": _leaf("param", {"type": "string", "minLength": 1}, "a coefficient to be fitted"),
         "const": _leaf("const", {"type": "number"}, "a finite literal"),
+        "application": _application(),
     }
 
 
-def _application(operator: Operator) -> JsonSchema:
-    exponent = {"pow": "const", "powp": "param"}.get(operator.name, "tree")
-    kinds = ["tree"] * (operator.arity - 1) + [exponent]
-    arguments: JsonSchema = {
-        "type": "array",
-        "prefixItems": [_reference(kind) for kind in kinds],
-        "items": False,
-        "minItems": operator.arity,
+def _application() -> JsonSchema:
+    """Describe an operator with its arguments.
+
+    The arguments are visited once, not once for every operator: a validator would otherwise need
+    time exponential in the depth of a tree.
+    """
+    properties: JsonSchema = {
+        "op": {"enum": list(OPERATORS)},
+        "args": {"type": "array", "items": _reference("tree")},
     }
-    properties: JsonSchema = {"op": {"const": operator.name}, "args": arguments}
-    return {"description": operator.meaning, **_object(properties, required=("op", "args"))}
+    arities = sorted({operator.arity for operator in OPERATORS.values()})
+    rules = [
+        *(_rule(_names(arity), {"minItems": arity, "maxItems": arity}) for arity in arities),
+        _rule(["pow"], {"prefixItems": [True, _reference("const")]}),
+        _rule(["powp"], {"prefixItems": [True, _reference("param")]}),
+    ]
+    return {
+        "description": "an operator applied to as many arguments as it takes",
+        **_object(properties, required=("op", "args")),
+        "allOf": rules,
+    }
+
+
+def _rule(names: list[str], arguments: JsonSchema) -> JsonSchema:
+    return {
+        "if": {"properties": {"op": {"enum": names}}},
+        "then": {"properties": {"args": arguments}},
+    }
+
+
+def _names(arity: int) -> list[str]:
+    return [operator.name for operator in OPERATORS.values() if operator.arity == arity]
 
 
 def _leaf(key: str, value: JsonSchema, description: str) -> JsonSchema:

@@ -8,21 +8,16 @@ are gathered from the whole tree at once, so that rounding does not depend on ho
 grouped them. The texts of the parts are their own sort keys, which makes this fast.
 """
 
-from fractions import Fraction
 from json.encoder import encode_basestring_ascii
-from math import copysign, fsum
+from math import fsum
 
-import numpy as np
-
-from alder.expr.evaluate import DEFAULT_FLOORS
+from alder.expr.literals import add_literals, fold, multiply_literals, round_exponent
 from alder.expr.nodes import Apply, Const, Expr, Param, Var
-from alder.expr.operators import OPERATORS, is_integer, saturate
+from alder.expr.normal_text import CONST, chain, literal_text, power_text, product_text
+from alder.expr.operators import is_integer
 
 _ARITHMETIC = frozenset(("add", "sub", "neg", "mul", "div", "pow"))
-_CONST = '{"const":'
 _LARGEST_POWER = 2**53 - 1
-# Beyond this power a literal is raised in float64, not exactly.
-_EXACT_POWER = 64
 
 
 class Product:
@@ -46,7 +41,7 @@ Terms = dict[str, tuple[float, Product]]
 def canonical_json(expr: Expr) -> str:
     """Return the normal form as compact JSON text.
 
-    >>> canonical_json(Apply(OPERATORS["add"], (Var("x"), Const(0.0))))
+    >>> canonical_json(Var("x"))
     '{"var":"x"}'
     """
     return _Normalizer().text(expr)
@@ -77,7 +72,7 @@ class _Normalizer:
         self.gather(expr, 1.0, gathered)
         terms: Terms = {}
         for text, (parts, product) in gathered.items():
-            coefficient = parts[0] if len(parts) == 1 else _total(parts)
+            coefficient = parts[0] if len(parts) == 1 else add_literals(parts)
             if coefficient != 0.0:
                 terms[text] = (coefficient, product)
         return terms
@@ -163,21 +158,21 @@ class _Normalizer:
             if exponent:
                 self.multiply(product, base, n * int(exponent))
         else:
-            _raise_base(product, _power_text(self.text(base), exponent), n)
+            _raise_base(product, power_text(self.text(base), exponent), n)
 
     def _multiply_floored(self, product: Product, base: Expr, exponent: float, n: int) -> None:
         terms = self.terms(base)
-        total = exponent if n == 1 else _rounded(exponent * n)
+        total = exponent if n == 1 else round_exponent(exponent * n)
         text = _sum_text(terms)
-        if text.startswith(_CONST):
-            product.literals.append((_fold("pow", float(text[9:-1]), exponent), n))
+        if text.startswith(CONST):
+            product.literals.append((fold("pow", float(text[9:-1]), exponent), n))
             return
         if len(terms) == 1:
             ((coefficient, factors),) = terms.values()
             if coefficient == 1.0 and not factors.bases and len(factors.floored) == 1:
                 ((inner, (power,)),) = factors.floored.items()
                 if not is_integer(power):
-                    text, total = inner, _rounded(power * exponent * n)
+                    text, total = inner, round_exponent(power * exponent * n)
         product.floored.setdefault(text, []).append(total)
 
     def _multiply_function(self, product: Product, expr: Apply, n: int) -> None:
@@ -196,12 +191,12 @@ class _Normalizer:
         name, arguments = expr.operator.name, expr.arguments
         texts = [self.text(argument) for argument in arguments]
         if name == "where":
-            if texts[0].startswith(_CONST):
+            if texts[0].startswith(CONST):
                 return arguments[1] if float(texts[0][9:-1]) > 0.0 else arguments[2]
             if texts[1] == texts[2]:
                 return arguments[1]
-        elif len(texts) == 1 and texts[0].startswith(_CONST):
-            return Const(_fold(name, float(texts[0][9:-1])))
+        elif len(texts) == 1 and texts[0].startswith(CONST):
+            return Const(fold(name, float(texts[0][9:-1])))
         return f'{{"op":"{name}","args":[{",".join(texts)}]}}'
 
     def _extremum(self, expr: Apply) -> str | Expr:
@@ -218,20 +213,18 @@ class _Normalizer:
             members.update(dict.fromkeys(inner, member) if kind == name else {text: member})
         texts = _one_literal(members, name)
         if len(texts) == 1:
-            return (
-                Const(float(texts[0][9:-1])) if texts[0].startswith(_CONST) else members[texts[0]]
-            )
-        text = _chain(name, texts)
+            return Const(float(texts[0][9:-1])) if texts[0].startswith(CONST) else members[texts[0]]
+        text = chain(name, texts)
         self.extrema[text] = (name, texts)
         return text
 
 
 def _one_literal(members: dict[str, Expr], name: str) -> list[str]:
     """Sort the arguments of an extremum, keeping only the winning literal."""
-    literals = [float(text[9:-1]) for text in members if text.startswith(_CONST)]
-    texts = sorted(text for text in members if not text.startswith(_CONST))
+    literals = [float(text[9:-1]) for text in members if text.startswith(CONST)]
+    texts = sorted(text for text in members if not text.startswith(CONST))
     if literals:
-        texts.append(_literal_text(max(literals) if name == "max" else min(literals)))
+        texts.append(literal_text(max(literals) if name == "max" else min(literals)))
     return texts
 
 
@@ -262,17 +255,17 @@ def _lone(base: str) -> Product:
 def _multiply_factors(product: Product, factors: Product, n: int) -> None:
     for base, exponent in factors.bases.items():
         if abs(exponent * n) > _LARGEST_POWER:
-            _raise_base(product, _power_text(base, exponent), n)
+            _raise_base(product, power_text(base, float(exponent)), n)
         else:
             _raise_base(product, base, exponent * n)
     for base, (exponent,) in factors.floored.items():
-        total = exponent if n == 1 else _rounded(exponent * n)
+        total = exponent if n == 1 else round_exponent(exponent * n)
         product.floored.setdefault(base, []).append(total)
 
 
 def _settle(product: Product) -> None:
     """Fold the literals, drop what cancels, and write the text of the rest."""
-    coefficient = _literal_product(product.literals)
+    coefficient = multiply_literals(product.literals)
     product.coefficient = -coefficient if product.negative else coefficient
     if coefficient == 0.0:
         product.coefficient, product.bases, product.floored = 0.0, {}, {}
@@ -290,14 +283,14 @@ def _settle(product: Product) -> None:
     above = sorted([*_grouped({b: n for b, n in bases.items() if n > 0}), *powers])
     below = sorted(_grouped({b: -n for b, n in bases.items() if n < 0}))
     # The empty text is the key of the constant term of a sum.
-    text = _product_text(1.0, above, below) if above or below else ""
+    text = product_text(1.0, above, below) if above or below else ""
     product.body = (above, below, text)
 
 
 def _settle_floored(floored: dict[str, list[float]]) -> dict[str, list[float]]:
     totals: dict[str, list[float]] = {}
     for base, parts in floored.items():
-        total = parts[0] if len(parts) == 1 else _rounded(fsum(parts))
+        total = parts[0] if len(parts) == 1 else round_exponent(fsum(parts))
         if total != 0.0:
             totals[base] = [total]
     return totals
@@ -308,9 +301,9 @@ def _floored_texts(floored: dict[str, list[float]]) -> list[str]:
     texts: list[str] = []
     for base, (exponent,) in floored.items():
         if is_integer(exponent):
-            texts += [_power_text(base, exponent - 0.5), _power_text(base, 0.5)]
+            texts += [power_text(base, exponent - 0.5), power_text(base, 0.5)]
         else:
-            texts.append(_power_text(base, exponent))
+            texts.append(power_text(base, exponent))
     return texts
 
 
@@ -323,109 +316,25 @@ def _grouped(bases: dict[str, int]) -> list[str]:
             n -= _LARGEST_POWER
         groups.setdefault(n, []).append(base)
     texts = groups.pop(1, [])
-    texts += [_power_text(_chain("mul", sorted(group)), n) for n, group in groups.items()]
+    texts += [power_text(chain("mul", sorted(group)), float(n)) for n, group in groups.items()]
     return texts
 
 
 def _sum_text(terms: Terms) -> str:
     if not terms:
-        return _literal_text(0.0)
+        return literal_text(0.0)
     order = sorted(terms, key=_constant_last) if len(terms) > 1 else list(terms)
     head = next((text for text in order if terms[text][0] > 0), order[0])
     coefficient, product = terms[head]
-    written = _product_text(coefficient, *product.body[:2])
+    written = product_text(coefficient, *product.body[:2])
     for text in order:
         if text != head:
             coefficient, product = terms[text]
             name = "add" if coefficient > 0 else "sub"
-            term = _product_text(abs(coefficient), *product.body[:2])
+            term = product_text(abs(coefficient), *product.body[:2])
             written = f'{{"op":"{name}","args":[{written},{term}]}}'
     return written
 
 
 def _constant_last(text: str) -> str:
     return text or "~"
-
-
-def _product_text(coefficient: float, above: list[str], below: list[str]) -> str:
-    if not above and not below:
-        return _literal_text(coefficient)
-    if coefficient == -1.0:
-        return f'{{"op":"neg","args":[{_product_text(1.0, above, below)}]}}'
-    if coefficient == 1.0 and not above and len(below) == 1:
-        return _inverse_text(below[0])
-    if coefficient != 1.0 or not above:
-        above = [_literal_text(coefficient), *above]
-    numerator = _chain("mul", above)
-    if not below:
-        return numerator
-    return f'{{"op":"div","args":[{numerator},{_chain("mul", below)}]}}'
-
-
-def _inverse_text(text: str) -> str:
-    """Write the inverse of a text; that of a power x^2 is x^-2."""
-    tail = ',{"const":'
-    if text.startswith('{"op":"pow"'):
-        base, _, exponent = text.rpartition(tail)
-        if is_integer(float(exponent[:-3])):
-            return f"{base}{tail}-{exponent}"
-    return _power_text(text, -1.0)
-
-
-def _chain(name: str, texts: list[str]) -> str:
-    written = texts[0]
-    for text in texts[1:]:
-        written = f'{{"op":"{name}","args":[{written},{text}]}}'
-    return written
-
-
-def _power_text(base: str, exponent: float) -> str:
-    return f'{{"op":"pow","args":[{base},{_CONST}{float(exponent)!r}}}]}}'
-
-
-def _literal_text(value: float) -> str:
-    return f"{_CONST}{float(value) + 0.0!r}}}"
-
-
-def _rounded(exponent: float) -> float:
-    """Round a computed exponent, so that 0.1 + 0.2 is 0.3."""
-    return float(f"{exponent:.12g}")
-
-
-def _total(parts: list[float]) -> float:
-    """Add exactly, then round once."""
-    try:
-        total = fsum(parts)
-    except OverflowError:
-        total = sum(parts)
-    return float(np.clip(total, -DEFAULT_FLOORS.saturation, DEFAULT_FLOORS.saturation))
-
-
-def _literal_product(literals: list[tuple[float, int]]) -> float:
-    """Multiply literals exactly, then round once, so that their order does not matter."""
-    if not literals:
-        return 1.0
-    if len(literals) == 1 and literals[0][1] == 1:
-        return literals[0][0]
-    product = Fraction(1)
-    for value, n in literals:
-        if abs(n) > _EXACT_POWER:
-            product *= Fraction(_fold("pow", value, float(n)))
-        elif n >= 0:
-            product *= Fraction(value) ** n
-        else:
-            divisor = Fraction(value) ** -n
-            floor = Fraction(DEFAULT_FLOORS.denominator)
-            if abs(divisor) < floor:
-                divisor = floor if copysign(1.0, value) > 0 or n % 2 == 0 else -floor
-            product /= divisor
-    limit = Fraction(DEFAULT_FLOORS.saturation)
-    return float(min(max(product, -limit), limit))
-
-
-def _fold(name: str, *values: float) -> float:
-    """Apply an operator to literals, with its total semantics."""
-    arguments = tuple(np.array([value]) for value in values)
-    with np.errstate(all="ignore"):
-        result = OPERATORS[name].value(arguments, DEFAULT_FLOORS)
-    return float(saturate(result, DEFAULT_FLOORS)[0])
