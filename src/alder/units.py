@@ -262,8 +262,8 @@ def _symbol(name: str) -> Unit | None:
 def _registry() -> object:
     import pint  # a third of a second; most studies never need it
 
-    registry: object = pint.UnitRegistry()
-    return registry
+    registry: Any = pint.UnitRegistry  # pint's own types are only partly known
+    return registry()
 
 
 # What pint counts in that is a pure number to a law.
@@ -282,7 +282,7 @@ def _from_pint(name: str) -> Unit:
         unit = registry.parse_units(name)
         factor, root = registry.get_root_units(unit, check_nonmult=False)
         one = registry.Quantity(1.0, unit).to_root_units().magnitude
-    except (PintError, ValueError, TypeError, AttributeError, AssertionError):
+    except (PintError, LookupError, ValueError, TypeError, AttributeError, AssertionError):
         known = [*_WHOLE, *_SYMBOLS, *("k" + s for s in _SYMBOLS), *dir(registry)]
         raise BadUnit(
             f"`{printable(name)}` is not a unit.{_respell(name) or suggestion(name, known)}"

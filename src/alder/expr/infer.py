@@ -29,7 +29,7 @@ _FIRST_UNKNOWN = _LOG_SCALE + 1
 # Coefficients are sums and products of a few literals; rounding leaves some 1e-15 of them, and
 # no two real units differ by less than this.
 _ZERO = 1e-9
-# Beyond these a power has no unit anybody could write, and exp of the scale would overflow.
+# Beyond the first nobody could write the unit; beyond the second exp of the scale overflows.
 _LARGEST_EXPONENT = 1e4
 _LARGEST_LOG = 690.0
 
@@ -267,8 +267,7 @@ def _power(reading: _Reading, node: Apply, forms: list[_Form], path: Path) -> _F
     exponent = node.arguments[1]
     if isinstance(exponent, Const):
         raised = _combine({}, forms[0], exponent.value)
-        too_large = any(not abs(value) <= _LARGEST_EXPONENT for value in raised.values())
-        return reading.unknown() if too_large else raised
+        return raised if _is_writable(raised) else reading.unknown()
     reading.require(
         forms[1], {}, (*path, 1), "An exponent is a pure number, but this parameter is in {}"
     )
@@ -326,6 +325,13 @@ def _combine(left: _Form, right: _Form, weight: float) -> _Form:
     total = dict(left)
     _accumulate(total, right, weight)
     return total
+
+
+def _is_writable(form: _Form) -> bool:
+    """Refuse exponents nobody could mean; the scale does not count, for it depends on the units."""
+    return math.isfinite(form.get(_LOG_SCALE, 0.0)) and all(
+        abs(value) <= _LARGEST_EXPONENT for symbol, value in form.items() if symbol != _LOG_SCALE
+    )
 
 
 def _form_of(unit: Unit) -> _Form:
