@@ -17,7 +17,9 @@ __all__ = [
     "BadUnit",
     "Bounds",
     "Coefficient",
+    "Effort",
     "Fit",
+    "Fits",
     "Floors",
     "Grammar",
     "Law",
@@ -51,8 +53,9 @@ if TYPE_CHECKING:
     )
     from alder.expr.operators import Floors
     from alder.expr.text import parse
-    from alder.fitting import fit, fit_many
+    from alder.fitting import Fits, fit, fit_many
     from alder.records.coefficient import Coefficient
+    from alder.records.effort import Effort
     from alder.records.fit import Fit
     from alder.records.grammar import Grammar, Nesting
     from alder.records.law import Law
@@ -65,7 +68,9 @@ else:
     _HOME = {
         "Bounds": "alder.records.proposal",
         "Coefficient": "alder.records.coefficient",
+        "Effort": "alder.records.effort",
         "Fit": "alder.records.fit",
+        "Fits": "alder.fitting",
         "Floors": "alder.expr.operators",
         "Grammar": "alder.records.grammar",
         "Law": "alder.records.law",
