@@ -6,8 +6,8 @@ from difflib import get_close_matches
 
 _LONGEST_SHOWN = 60
 _LONGEST_COMPARED = 60
-# difflib takes some 10 us a pair; with the limit on problems this keeps a check under 50 ms.
-_MOST_COMPARED = 64
+# difflib takes some 10 us a pair, and a check may ask for twenty suggestions within 50 ms.
+_MOST_COMPARED = 24
 
 # Letters of other alphabets that most fonts draw like a Latin one; Unicode's compatibility form
 # already maps full-width and mathematical letters.
@@ -44,7 +44,7 @@ def suggestion(name: str, known: Sequence[str]) -> str:
         return alike
     fair = [other for other in known if abs(len(other) - len(name)) <= 2]
     folded = [other for other in fair if other.casefold() == name.casefold()]
-    fair.sort(key=lambda other: other[:1] != name[:1])
+    fair.sort(key=lambda other: (other[:3] != name[:3]) + (other[:1] != name[:1]))
     near = folded or get_close_matches(name, fair[:_MOST_COMPARED], n=1)
     return f" Did you mean `{printable(near[0])}`?" if near else ""
 
