@@ -1,10 +1,10 @@
 import pytest
 from hypothesis import given
+from strategies import ODD_NAMES, VARIABLES, exprs
 
 from alder.expr.latex import name_latex, number_latex, to_latex
 from alder.expr.nodes import Expr
 from alder.expr.text import parse
-from strategies import ODD_NAMES, VARIABLES, exprs
 
 NAMES = ("x", "y", "r")
 
