@@ -8,6 +8,7 @@ are gathered from the whole tree at once, so that rounding does not depend on ho
 grouped them. The texts of the parts are their own sort keys, which makes this fast.
 """
 
+import re
 from json.encoder import encode_basestring_ascii
 from math import fsum
 
@@ -18,18 +19,21 @@ from alder.expr.operators import is_integer
 
 _ARITHMETIC = frozenset(("add", "sub", "neg", "mul", "div", "pow"))
 _LARGEST_POWER = 2**53 - 1
+# What contains one of these may be zero on a whole region, without being zero.
+_VANISHING = re.compile(r'"op":"(?:sqrt|asin|acos|abs|max|min|sign|where)"')
 
 
 class Product:
     """A product under construction: sign, literals and bases with their exponents."""
 
-    __slots__ = ("bases", "body", "coefficient", "floored", "literals", "negative")
+    __slots__ = ("above", "below", "body", "coefficient", "floored", "literals", "negative")
 
     def __init__(self) -> None:
         """Start from one."""
         self.negative = False
         self.literals: list[tuple[float, int]] = []
-        self.bases: dict[str, int] = {}
+        self.above: dict[str, int] = {}
+        self.below: dict[str, int] = {}
         self.floored: dict[str, list[float]] = {}
         self.coefficient = 1.0
         self.body: tuple[list[str], list[str], str] = ([], [], "")
@@ -106,9 +110,11 @@ class _Normalizer:
 
     def _lone_sum(self, product: Product) -> Terms | None:
         """Return the terms of a product that is plus or minus a sum."""
-        if len(product.bases) != 1 or product.floored or abs(product.coefficient) != 1.0:
+        if len(product.above) != 1 or product.below or product.floored:
             return None
-        ((base, exponent),) = product.bases.items()
+        if abs(product.coefficient) != 1.0:
+            return None
+        ((base, exponent),) = product.above.items()
         return self.sums.get(base) if exponent == 1 else None
 
     def multiply(self, product: Product, expr: Expr, n: int) -> None:
@@ -169,7 +175,11 @@ class _Normalizer:
             return
         if len(terms) == 1:
             ((coefficient, factors),) = terms.values()
-            if coefficient == 1.0 and not factors.bases and len(factors.floored) == 1:
+            if (
+                coefficient == 1.0
+                and not (factors.above or factors.below)
+                and len(factors.floored) == 1
+            ):
                 ((inner, (power,)),) = factors.floored.items()
                 if not is_integer(power):
                     text, total = inner, round_exponent(power * exponent * n)
@@ -241,23 +251,27 @@ def _include(
 
 
 def _raise_base(product: Product, base: str, n: int) -> None:
-    product.bases[base] = product.bases.get(base, 0) + n
+    if n > 0:
+        product.above[base] = product.above.get(base, 0) + n
+    else:
+        product.below[base] = product.below.get(base, 0) - n
 
 
 def _lone(base: str) -> Product:
     """Return the settled product of one factor."""
     product = Product()
-    product.bases[base] = 1
+    product.above[base] = 1
     product.body = ([base], [], base)
     return product
 
 
 def _multiply_factors(product: Product, factors: Product, n: int) -> None:
-    for base, exponent in factors.bases.items():
-        if abs(exponent * n) > _LARGEST_POWER:
-            _raise_base(product, power_text(base, float(exponent)), n)
-        else:
-            _raise_base(product, base, exponent * n)
+    for bases, sign in ((factors.above, n), (factors.below, -n)):
+        for base, exponent in bases.items():
+            if exponent * abs(n) > _LARGEST_POWER:
+                _raise_base(product, power_text(base, float(exponent)), sign)
+            else:
+                _raise_base(product, base, exponent * sign)
     for base, (exponent,) in factors.floored.items():
         total = exponent if n == 1 else round_exponent(exponent * n)
         product.floored.setdefault(base, []).append(total)
@@ -268,23 +282,35 @@ def _settle(product: Product) -> None:
     coefficient = multiply_literals(product.literals)
     product.coefficient = -coefficient if product.negative else coefficient
     if coefficient == 0.0:
-        product.coefficient, product.bases, product.floored = 0.0, {}, {}
-    if 0 in product.bases.values():
-        product.bases = {base: n for base, n in product.bases.items() if n}
+        product.coefficient = 0.0
+        product.above, product.below, product.floored = {}, {}, {}
+    if product.above and product.below:
+        _cancel(product)
     powers: list[str] = []
     if product.floored:
         product.floored = _settle_floored(product.floored)
         powers = _floored_texts(product.floored)
-    bases = product.bases
-    if len(bases) == 1 and not powers and 1 in bases.values():
-        (base,) = bases
-        product.body = ([base], [], base)
-        return
-    above = sorted([*_grouped({b: n for b, n in bases.items() if n > 0}), *powers])
-    below = sorted(_grouped({b: -n for b, n in bases.items() if n < 0}))
+    above = sorted([*_grouped(product.above), *powers])
+    below = sorted(_grouped(product.below))
     # The empty text is the key of the constant term of a sum.
     text = product_text(1.0, above, below) if above or below else ""
     product.body = (above, below, text)
+
+
+def _cancel(product: Product) -> None:
+    """Cancel bases that stand above and below.
+
+    One that is zero on more than isolated points, as sqrt(x) is, divided by itself is not one but
+    a step from 0 to 1. Of such a base one factor stays above, unless none is left below.
+    """
+    for base in [base for base in product.above if base in product.below]:
+        n = product.above.pop(base) - product.below.pop(base)
+        if n > 0:
+            product.above[base] = n
+        elif _VANISHING.search(base):
+            product.above[base], product.below[base] = 1, 1 - n
+        elif n < 0:
+            product.below[base] = -n
 
 
 def _settle_floored(floored: dict[str, list[float]]) -> dict[str, list[float]]:
@@ -309,6 +335,8 @@ def _floored_texts(floored: dict[str, list[float]]) -> list[str]:
 
 def _grouped(bases: dict[str, int]) -> list[str]:
     """Write bases of equal exponent as one power: x^2*y^2 is (x*y)^2, which is smaller."""
+    if len(bases) == 1 and 1 in bases.values():
+        return list(bases)
     groups: dict[int, list[str]] = {}
     for base, n in bases.items():
         while n > _LARGEST_POWER:
