@@ -50,9 +50,7 @@ class Apply:
         """Refuse a wrong number of arguments, and a power whose exponent is of the wrong kind."""
         name, arity = self.operator.name, self.operator.arity
         if len(self.arguments) != arity:
-            raise MalformedLaw(
-                f"`{name}` takes {arity} argument(s); got {len(self.arguments)}."
-            )
+            raise MalformedLaw(f"`{name}` takes {arity} argument(s); got {len(self.arguments)}.")
         if name == "pow" and not isinstance(self.arguments[1], Const):
             raise MalformedLaw(
                 "`pow` takes a literal exponent; use `powp` for a parameter exponent, "
