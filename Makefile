@@ -29,7 +29,7 @@ lint: $(VENV)/.dev ## Check form, layers, types and docs, without the tests
 	@$(BIN)/pyright > $(VENV)/types.txt || { cat $(VENV)/types.txt; exit 1; }
 	@echo "Checking the docs"
 	@COLUMNS=100 $(BIN)/cog --check --verbosity=0 --check-fail-msg='Run make docs.' -P $(DOC_SOURCES)
-	@$(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt; exit 1; }
 
 check: lint test ## Everything: if this passes, CI will pass
 
@@ -38,7 +38,7 @@ bench-fit: $(VENV)/.bench ## Measure fits per second against SciPy and pyoperon
 
 docs: $(VENV)/.dev ## Write the generated parts of the docs, and build them into site/
 	@COLUMNS=100 $(BIN)/cog -r --verbosity=0 -P $(DOC_SOURCES)
-	@$(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt; exit 1; }
 	@echo "site/index.html"
 
 clean: ## Remove the environment and everything that was built
