@@ -47,6 +47,13 @@ def _is_exempt(module: Path, exemptions: dict[str, str]) -> bool:
     return module.relative_to(SOURCE).parts[0] in exemptions
 
 
+def _n_lines(module: Path, function: Function) -> int:
+    """Count the lines of a function; the options of a command, in its signature, do not count."""
+    is_command = module.parent.name == "cli" and function.name == "command"
+    first = function.body[0].lineno if is_command else function.lineno
+    return (function.end_lineno or first) - first + 1
+
+
 def _gives_a_reason(module: Path, function: Function) -> bool:
     """A single function is exempt where its first line says why: `noqa: PLR0913 (the reason)`."""
     return "noqa: PLR0913 (" in module.read_text("utf-8").splitlines()[function.lineno - 1]
@@ -73,7 +80,7 @@ def test_no_function_is_over_60_lines() -> None:
         for module in MODULES
         if not _is_exempt(module, LONG)
         for function in _functions(module)
-        if (function.end_lineno or function.lineno) - function.lineno + 1 > MAX_FUNCTION_LINES
+        if _n_lines(module, function) > MAX_FUNCTION_LINES
     ]
     assert long == []
 
