@@ -1,5 +1,6 @@
 """What every export says about the law it holds: equation, units, ranges, intervals, digest."""
 
+import re
 from collections.abc import Mapping
 
 from alder.expr.nodes import Param, Var
@@ -55,6 +56,15 @@ def interval_words(coefficient: Coefficient) -> tuple[str, str]:
     return value, f"{format_rounded(c.lower, places)} to {format_rounded(c.upper, places)}"
 
 
+def unit_words(unit: str) -> str:
+    """Shorten the exponents of a unit: that of `k` in `k*r^p` depends on the fitted `p`.
+
+    >>> unit_words("m^2.511751224/s^2")
+    'm^2.512/s^2'
+    """
+    return re.sub(r"\d+\.\d+", lambda match: f"{float(match[0]):.4g}", unit)
+
+
 def _variable(law: Law, name: str) -> str:
     variable = next(variable for variable in law.variables if variable.name == name)
     unit = f" [{variable.unit}]" if variable.unit else ""
@@ -64,5 +74,5 @@ def _variable(law: Law, name: str) -> str:
 
 def _coefficient(coefficient: Coefficient) -> str:
     value, interval = interval_words(coefficient)
-    unit = f" [{coefficient.unit}]" if coefficient.unit else ""
+    unit = f" [{unit_words(coefficient.unit)}]" if coefficient.unit else ""
     return f"{coefficient.name} = {value} ({interval}){unit}"

@@ -2,7 +2,7 @@
 
 import re
 
-from alder.export.heading import heading, interval_words
+from alder.export.heading import heading, interval_words, unit_words
 from alder.export.naming import Names, leaf_names
 from alder.expr.latex import to_latex
 from alder.expr.nodes import Param, Var
@@ -48,7 +48,7 @@ def to_latex_text(law: Law) -> str:
     rows = [f"\\[\n  {law.latex()}\n\\]"]
     for coefficient in law.coefficients:
         value, interval = interval_words(coefficient)
-        unit = f"\\ {_unit(coefficient.unit)}" if coefficient.unit else ""
+        unit = f"\\ {_unit(unit_words(coefficient.unit))}" if coefficient.unit else ""
         name = to_latex(Param(coefficient.name))
         rows.append(f"\\( {name} = {value}{unit} \\) ({interval})")
     return comment + "\n" + "\n\n".join(rows) + "\n"

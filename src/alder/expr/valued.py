@@ -8,7 +8,7 @@ from alder.expr.operators import operator
 
 
 def with_values(expr: Expr, values: Mapping[str, float]) -> Expr:
-    """Put numbers in place of parameters; `x + -2*y` becomes `x - 2*y`.
+    """Put numbers in place of parameters; `x + -2*y` becomes `x - 2*y`, `1/x^3.1` `x^-3.1`.
 
     A parameter exponent becomes a literal one, so the result is for reading and for mathematics;
     where a base can be negative, only the original says that the base is floored.
@@ -20,13 +20,47 @@ def with_values(expr: Expr, values: Mapping[str, float]) -> Expr:
             return Const(values[name])
         case Apply(row, arguments):
             parts = tuple(with_values(argument, values) for argument in arguments)
-            if row.name in ("add", "sub"):
-                negative, right = _without_sign(parts[1])
-                minus = (row.name == "sub") != negative
-                return Apply(operator("sub" if minus else "add"), (parts[0], right))
-            return Apply(operator("pow") if row.name == "powp" else row, parts)
+            return _tidy("pow" if row.name == "powp" else row.name, parts)
         case _:
             assert_never(expr)
+
+
+def _tidy(name: str, parts: tuple[Expr, ...]) -> Expr:
+    """Apply an operator, its signs drawn together."""
+    match name, parts:
+        case (("add" | "sub"), (left, right)):
+            negative, right = _without_sign(right)
+            minus = (name == "sub") != negative
+            return Apply(operator("sub" if minus else "add"), (left, right))
+        case "neg", (only,):
+            negative, rest = _without_sign(only)
+            return rest if negative else _negated(rest)
+        case "div", (Const(1.0), Apply(row, (base, Const(exponent)))) if row.name == "pow":
+            return Apply(row, (base, Const(-exponent)))
+        case _:
+            return Apply(operator(name), parts)
+
+
+def _negated(expr: Expr) -> Expr:
+    """Put a minus sign before the first number of a product, or before the whole."""
+    match expr:
+        case Const(value):
+            return Const(-value)
+        case Apply(row, (left, right)) if row.name in ("mul", "div") and _leads(left):
+            return Apply(row, (_negated(left), right))
+        case _:
+            return Apply(operator("neg"), (expr,))
+
+
+def _leads(expr: Expr) -> bool:
+    """Say whether a product begins with a number."""
+    match expr:
+        case Const():
+            return True
+        case Apply(row, (left, _)) if row.name in ("mul", "div"):
+            return _leads(left)
+        case _:
+            return False
 
 
 def _without_sign(expr: Expr) -> tuple[bool, Expr]:

@@ -120,11 +120,11 @@ class Law:
 
         $$f \pm t_{\nu}\sqrt{J C J^\top + \sigma(f)^2}$$
 
-        $J$ is the derivative of the prediction by the coefficients, $C$ their covariance, $\nu$
-        the residual degrees of freedom and $\sigma$ the noise of one observation, left out with
-        `noise=False` and for events. A direction in which the rows of the fit do not determine
-        the coefficients has no part in $C$: it moves no prediction on rows like those. Without
-        degrees of freedom the interval is infinite.
+        $J$ is the derivative of the prediction by the coefficients, $C$ their covariance and
+        $\sigma$ the noise of one observation, left out with `noise=False` and for events. $\nu$ is
+        the residual degrees of freedom, infinite where the noise was given. A direction in which
+        the rows of the fit do not determine the coefficients has no part in $C$: it moves no
+        prediction on rows like those. Without degrees of freedom the interval is infinite.
         """
         if not 0.0 < level < 1.0:
             raise BadParameter(f"A level lies between 0 and 1, for example 0.95; got {level}.")
@@ -133,7 +133,7 @@ class Law:
             return np.zeros(0), np.zeros(0)
         names = [coefficient.name for coefficient in self.coefficients]
         f, J = jacobian(self.structure, columns, self.values, names, self.floors)
-        half = _quantile(level, self.residual_df) * np.sqrt(self._variance(f, J, noise=noise))
+        half = self._quantile(level) * np.sqrt(self._variance(f, J, noise=noise))
         lower, upper = np.broadcast_to([f - half, f + half], (2, n_rows))
         return np.array(lower), np.array(upper)
 
@@ -248,11 +248,12 @@ class Law:
                 variance = variance + np.square(self.noise.sigma(f))
         return np.where(np.isnan(variance), np.inf, np.maximum(variance, 0.0))
 
+    def _quantile(self, level: float) -> float:
+        """Return how many standard deviations hold a share `level`: Student's, or Gauss's."""
+        from scipy.special import ndtri, stdtrit  # pyright: ignore[reportMissingTypeStubs]
 
-def _quantile(level: float, residual_df: int) -> float:
-    """Return how many standard deviations hold a share `level` of Student's distribution."""
-    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs]
-
-    if residual_df <= 0:
-        return float("inf")
-    return float(stdtrit(residual_df, 0.5 + level / 2.0))
+        if self.noise.origin == "given":
+            return float(ndtri(0.5 + level / 2.0))
+        if self.residual_df <= 0:
+            return float("inf")
+        return float(stdtrit(self.residual_df, 0.5 + level / 2.0))

@@ -1,0 +1,100 @@
+"""How results look in the terminal: at most 100 columns, tables, and lines with a word in front."""
+
+import shutil
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from alder.errors import BadParameter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from alder.records.coefficient import Coefficient
+    from alder.records.law import Law
+
+WIDTH = 100
+
+
+def terminal() -> "Console":
+    """Return where results are printed."""
+    from rich.console import Console
+
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def show_coefficients(console: "Console", coefficients: "Sequence[Coefficient]") -> None:
+    """Print the table: name, estimate, 95 % interval, unit."""
+    from rich import box
+    from rich.table import Table
+
+    from alder.export.heading import interval_words, unit_words
+
+    if not coefficients:
+        return
+    with_unit = any(coefficient.unit for coefficient in coefficients)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=True, header_style="")
+    table.add_column("")
+    table.add_column("estimate", justify="right")
+    table.add_column("95 % interval", justify="right")
+    if with_unit:
+        table.add_column("unit")
+    for coefficient in coefficients:
+        value, interval = interval_words(coefficient)
+        unit = "" if coefficient.unit in (None, "1") else unit_words(str(coefficient.unit))
+        table.add_row(coefficient.name, value, interval, *([unit] if with_unit else []))
+    with console.capture() as shown:
+        console.print(table)
+    lines = (line.rstrip() for line in shown.get().splitlines())
+    console.print("\n".join(["", *lines, ""]))
+
+
+def show_lines(console: "Console", lines: Mapping[str, str]) -> None:
+    """Print lines with a word in front; long ones continue below their own beginning."""
+    indent = 2 + max(map(len, lines))
+    for word, text in lines.items():
+        room = max(console.width - indent, 20)
+        wrapped = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+        below = "\n" + " " * indent
+        console.print(f"{word:<{indent}}{below.join(wrapped)}", soft_wrap=True)
+
+
+def scope_words(law: "Law") -> str:
+    """Say where a law was fitted: `r 0.6 to 4 m   v -2.5 to 2.5 m/s`."""
+    units = {variable.name: variable.unit for variable in law.variables}
+    parts: list[str] = []
+    for name, (low, high) in law.scope.ranges.items():
+        unit = units.get(name)
+        parts.append(f"{name} {low:.4g} to {high:.4g}" + (f" {unit}" if unit else ""))
+    return "   ".join(parts) or "everywhere: the law has no variables"
+
+
+def with_unit(text: str, unit: str | None) -> str:
+    """Join a number and its unit."""
+    return f"{text} {unit}" if unit and unit != "1" else text
+
+
+def read_pairs(option: str, words: Sequence[str], example: str) -> dict[str, str]:
+    """Split words such as `r=m`; refuse others and a name that comes twice."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        name, value = name.strip(), value.strip()
+        if not (name and equals and value):
+            raise BadParameter(f"`{option} {word}` must look like `{option} {example}`.")
+        if name in pairs:
+            raise BadParameter(f"`{option}` names {name} twice; keep one of the two.")
+        pairs[name] = value
+    return pairs
+
+
+def read_number(option: str, name: str, text: str) -> float:
+    """Read a finite number of an option."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise BadParameter(f"`{option} {name}={text}`: `{text}` is not a finite number.")
+    return value

@@ -1,0 +1,141 @@
+r"""Does a law still hold on new rows? Errors against the noise and the known coefficients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import chdtrc, fdtrc  # pyright: ignore[reportMissingTypeStubs]
+
+from alder.arrays import FloatArray
+from alder.errors import BadParameter, BadTable
+from alder.expr.evaluate import jacobian
+from alder.records.law import Law
+from alder.tables import Rows, as_columns, drop_missing
+
+# A law that holds is called broken once in a hundred checks.
+LEVEL = 0.01
+# Rows are written with some ten digits; a law without noise need not predict better than that.
+_ROUNDING = 1e-9
+# Each variable's rows are cut into thirds; a third of fewer rows says little about a region.
+_FEWEST = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A third of the rows by one variable, and its rms error in units of the noise."""
+
+    name: str
+    low: float
+    high: float
+    ratio: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What new rows say about a law.
+
+    `ratio` is the rms error in units of the noise, `bias` the mean error and `bias_score` the same
+    in standard errors. `p_value` is how often a law that holds would do worse.
+    """
+
+    holds: bool
+    n_judged: int
+    n_outside: int
+    n_missing: int
+    rms: float
+    ratio: float
+    bias: float
+    bias_score: float
+    p_value: float
+    worst: Region | None
+
+
+def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
+    r"""Compare errors on new rows with the law's noise and coefficient covariance.
+
+    $$\chi^2 = e^\top (D + J C J^\top)^{-1} e$$
+
+    $e$ are the errors on the $n$ rows in scope, $D$ the variances of the noise (or of the error
+    bars in column `sigma`), $J$ the derivatives by the coefficients and $C$ their covariance,
+    which correlates the errors. $\chi^2/n$ is compared with the F distribution of $n$ and
+    `residual_df` degrees of freedom, since the noise was itself estimated; with the $\chi^2$
+    distribution where it was given.
+    """
+    if law.objective == "events":
+        raise BadParameter(
+            "A law of events has no noise to compare with; predict the rows and count the hits."
+        )
+    names = [variable.name for variable in law.variables]
+    wanted = [*names, law.target.name, *([sigma] if sigma else [])]
+    columns, n_missing = drop_missing(as_columns(rows, wanted), wanted)
+    n_complete = len(columns[law.target.name])
+    inside = np.broadcast_to(law.scope.contains(columns), (n_complete,))
+    if not inside.any():
+        raise BadTable(
+            f"None of the {n_complete} complete rows lies in the law's scope; it cannot be judged."
+        )
+    judged = {name: column[inside] for name, column in columns.items()}
+    f, J = _predict(law, judged)
+    error = judged[law.target.name] - f
+    noise = judged[sigma] if sigma else law.noise.sigma(f)
+    noise = np.maximum(noise, _ROUNDING * float(np.sqrt(np.mean(np.square(f)))) + 1e-300)
+    A = (J @ _root(law.covariance)) / noise[:, None]
+    known = bool(sigma) or law.noise.origin == "given"
+    p_value = _p_value(error / noise, A, None if known else law.residual_df)
+    spread = float(np.sqrt(np.sum(np.square(noise)) + np.sum(np.square(noise @ A))))
+    return Standing(
+        holds=p_value >= LEVEL,
+        n_judged=len(error),
+        n_outside=n_complete - len(error),
+        n_missing=n_missing,
+        rms=float(np.sqrt(np.mean(np.square(error)))),
+        ratio=_rms(error / noise),
+        bias=float(np.mean(error)),
+        bias_score=float(np.sum(error)) / spread,
+        p_value=p_value,
+        worst=_worst({name: judged[name] for name in names}, error / noise),
+    )
+
+
+def _predict(law: Law, columns: Mapping[str, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    names = [coefficient.name for coefficient in law.coefficients]
+    return jacobian(law.structure, columns, law.values, names, law.floors)
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return L with C = L L^T, also where C is singular."""
+    if not len(covariance):
+        return covariance
+    values, vectors = np.linalg.eigh(np.where(np.isfinite(covariance), covariance, 0.0))
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _p_value(z: FloatArray, A: FloatArray, residual_df: int | None) -> float:
+    """Return the chance of a larger chi-square; z are errors in noise units, A = D^-1/2 J L."""
+    projected = A.T @ z
+    middle = np.eye(A.shape[1]) + A.T @ A
+    chi2 = float(z @ z - projected @ np.linalg.solve(middle, projected))
+    if residual_df is None:
+        return float(chdtrc(len(z), max(chi2, 0.0)))
+    return float(fdtrc(len(z), max(residual_df, 1), max(chi2, 0.0) / len(z)))
+
+
+def _rms(z: FloatArray) -> float:
+    return float(np.sqrt(np.mean(np.square(z))))
+
+
+def _worst(columns: Mapping[str, FloatArray], z: FloatArray) -> Region | None:
+    """Return the third of a variable's rows in which the errors are largest."""
+    regions: list[Region] = []
+    for name, column in columns.items():
+        edges = np.quantile(column, [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0])
+        for low, high in pairwise(edges):
+            rows: npt.NDArray[np.bool_] = (column >= low) & (column <= high)
+            if low < high and int(rows.sum()) >= _FEWEST:
+                regions.append(Region(name, float(low), float(high), _rms(z[rows])))
+    return max(regions, key=lambda region: region.ratio, default=None)
