@@ -55,6 +55,10 @@ def test_fit_takes_a_whole_equation(folder: Path) -> None:
     assert main(["fit", "a = k*r^p - c*v", "rows.csv", "--target", "a"]) == 0
 
 
+def test_fit_takes_a_law_that_begins_with_a_minus_sign(folder: Path) -> None:
+    assert main(["fit", "-k*r^p - c*v", "rows.csv", "--target", "a"]) == 0
+
+
 def test_a_fixed_coefficient_stays_where_it_is(folder: Path) -> None:
     words = ["k*r^p - c*v", "rows.csv", "--target", "a", "--fix", "p=-1.5", "--out", "law.json"]
     assert main(["fit", *words]) == 0

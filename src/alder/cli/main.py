@@ -4,6 +4,7 @@ Only the module of the command asked for is imported, so that help and mistakes 
 once. A command is a module of this package with a function `command`.
 """
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -31,12 +32,16 @@ COMMANDS = MappingProxyType(
 MISUSE = 2
 INTERRUPTED = 130
 
+# A law may begin with a minus sign; a space in front keeps it from being read as an option.
+_NEGATIVE_LAW = re.compile(r"-[^-].*[-+*/^( ]")
+
 _WIDTH = {"max_content_width": 100}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 done, 2 misuse, 3 refused, 130 stopped."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    words = [f" {word}" if _NEGATIVE_LAW.match(word) else word for word in words]
     wanted = next((word for word in words if not word.startswith("-")), None)
     application = get_command(_application(wanted))
     try:

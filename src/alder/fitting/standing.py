@@ -79,6 +79,8 @@ def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
         raise BadTable(
             f"None of the {n_complete} complete rows lies in the law's scope; it cannot be judged."
         )
+    if sigma and not (columns[sigma] > 0.0).all():
+        raise BadTable(f"Error bars must be positive; column `{sigma}` has others.")
     judged = {name: column[inside] for name, column in columns.items()}
     f, J = _predict(law, judged)
     error = judged[law.target.name] - f
