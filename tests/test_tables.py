@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
 import polars as pl
 import pytest
 from hypothesis import given
@@ -172,8 +172,9 @@ def test_scalars_are_repeated_to_the_length_of_the_others() -> None:
     ],
 )
 def test_rows_no_fit_can_use_are_refused_in_one_sentence(rows: object, sentence: str) -> None:
+    names = ["r", "v"] if isinstance(rows, dict) and "r" in rows and "v" in rows else ["r"]
     with pytest.raises(BadTable) as caught:
-        as_columns(rows, list(rows) if isinstance(rows, dict) and "r" in rows else ["r"])
+        as_columns(rows, names)
     assert str(caught.value).startswith(sentence)
 
 

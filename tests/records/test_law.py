@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
-import pandas as pd
+import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
 import polars as pl
 import pytest
 from hypothesis import given, settings
