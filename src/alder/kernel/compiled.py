@@ -8,11 +8,15 @@ that a changed kernel is compiled anew as a whole.
 
 import functools
 import hashlib
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+import llvmlite.binding
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 import alder.expr.operators
 
@@ -21,6 +25,9 @@ import alder.expr.operators
 _STRICT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 _FAST = {**_STRICT, "fastmath": {"contract", "arcp"}}
 _REORDERED = {**_STRICT, "fastmath": {"contract", "arcp", "reassoc", "nsz"}}
+# Only what Python calls is cached and gets a Python wrapper: wrappers that unpack records of
+# arrays took half of the compilation.
+_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INLINE = {"error_model": "numpy", "fastmath": {"contract"}, "inline": "always"}
 
 
@@ -33,7 +40,7 @@ def source_stamp() -> str:
     return digest.hexdigest()
 
 
-def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:  # noqa: ANN401
+def _kept(function: Callable[..., Any], options: dict[str, Any]) -> Any:  # noqa: ANN401
     dispatcher = njit(cache=True, **options)(function)
     # Private to numba, and stable since 2016; were it renamed, caching goes on with numba's own
     # stamp, which is right for everybody who does not edit the kernel.
@@ -43,19 +50,62 @@ def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:  # no
     return dispatcher
 
 
+def entry(function: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Compile what Python calls, and keep the compilation on disk."""
+    return _kept(function, _STRICT)
+
+
+def entry_fast(function: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Compile like `fast`, and keep the compilation on disk."""
+    return _kept(function, _FAST)
+
+
+def opaque(symbol: str, signature: Any) -> Any:  # noqa: ANN401
+    """Return a stand-in that compiled code calls by symbol, without compiling the body again.
+
+    `bind` must give the symbol an address before any caller is compiled or loaded.
+    """
+
+    def call(context: Any, *arguments: Any) -> Any:  # noqa: ANN401
+        def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
+            kind = target.call_conv.get_function_type(types.none, signature.args)
+            function = cgutils.get_or_insert_function(builder.module, kind, symbol)
+            target.call_conv.call_function(builder, function, types.none, signature.args, values)
+            return target.get_dummy_value()
+
+        return signature, generate
+
+    names = [f"a{i}" for i in range(len(signature.args))]
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            for name in ("context", *names)
+        ]
+    )
+    return intrinsic(call)
+
+
+def bind(symbol: str, dispatcher: Any, signature: Any) -> None:  # noqa: ANN401
+    """Compile a function for this signature, or load it, and give its address to the linker."""
+    dispatcher.compile(signature.args)
+    compiled = dispatcher.overloads[signature.args]
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    llvmlite.binding.add_symbol(symbol, address)
+
+
 def strict(function: Callable[..., Any]) -> Any:  # noqa: ANN401
     """Compile with IEEE arithmetic as written."""
-    return _cached(function, _STRICT)
+    return njit(**_STRICT, **_INNER)(function)
 
 
 def fast(function: Callable[..., Any]) -> Any:  # noqa: ANN401
     """Compile with fused multiply-add, for the loops over a block of rows."""
-    return _cached(function, _FAST)
+    return njit(**_FAST, **_INNER)(function)
 
 
 def reordered(function: Callable[..., Any]) -> Any:  # noqa: ANN401
     """Compile with free summation order, for dot products only."""
-    return _cached(function, _REORDERED)
+    return njit(**_REORDERED, **_INNER)(function)
 
 
 def inline(function: Callable[..., Any]) -> Any:  # noqa: ANN401

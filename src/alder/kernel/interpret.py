@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: C901, PLR0911, PLR0912, PLR0913, PLR0915 (numba: one branch per operator)
+# ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba: one branch per operator)
 """Run a register program over one block of rows, with forward tangents where asked.
 
 Each register holds BLOCK rows; its tangents hold one line per nonlinear parameter it depends on.
@@ -9,9 +9,11 @@ A dependency mask says which lines are alive, so nothing is multiplied by a zero
 import math
 
 import numpy as np
+from numba import types
 
 from alder.expr.operators import TINY
-from alder.kernel.compiled import fast
+from alder.kernel.compiled import entry_fast, fast, opaque
+from alder.kernel.fill import copy, fill
 from alder.kernel.opcodes import (
     ABS,
     ACOS,
@@ -39,8 +41,9 @@ from alder.kernel.opcodes import (
 )
 from alder.kernel.vectormath import SIN_LIMIT, fast_exp, fast_log, fast_sin, fast_tanh
 
-BLOCK = 128
-"""Rows a register holds: long enough to amortise dispatch, short enough for the first cache."""
+BLOCK = 256
+"""Rows a register holds. Measured at 64, 128, 256 and 512: dispatch, not the first cache, is the
+limit below 256, and nothing is gained above."""
 
 _LOG_TINY = math.log(TINY)
 _EDGE = 2.3e-16  # as in the operator table: the slope of asin one step inside its edge
@@ -114,7 +117,7 @@ def _power(x, exponent, floors, tangents, y, slope):
                     slope[i] = 0.0 if floored else exponent * y[i] / base
         elif tangents:
             if n == 0:
-                slope[:] = 0.0
+                fill(slope, 0.0)
             elif n == 2:
                 for i in range(y.size):
                     slope[i] = 2.0 * x[i]
@@ -290,7 +293,7 @@ def _add_tangents(op, pa, pb, mask_a, mask_b, n, n_lines, target, tangents):
                 for i in range(n):
                     y[i] = a[i] - b[i]
         elif in_a:
-            y[:] = tangents[pa, k, :n]
+            copy(tangents[pa, k, :n], y)
         else:
             b = tangents[pb, k, :n]
             sign = 1.0 if op == ADD else -1.0
@@ -314,8 +317,8 @@ def _chain(pa, pb, mask_a, mask_b, slope_a, slope_b, n, n_lines, target, tangent
             _scale(slope_b, tangents[pb, k, :n], tangents[target, k, :n])
 
 
-@fast
-def run_block(
+@entry_fast
+def interpret(
     program, n_instructions, literals, masks, columns, extra, start, n, n_lines, floors,
     registers, tangents, scratch,
 ):  # fmt: skip
@@ -368,7 +371,7 @@ def run_block(
             if with_tangents:
                 for k in range(n_lines):  # a step has no slope: what only the condition knows is 0
                     if masks[assignment] >> k & 1:
-                        tangents[target, k, :n] = 0.0
+                        fill(tangents[target, k, :n], 0.0)
                 _chain(
                     pb, pc_, masks[program[pc, 7]], masks[program[pc, 8]], slope_a, slope_b, n,
                     n_lines, target, tangents,
@@ -383,3 +386,16 @@ def run_block(
                 for k in range(n_lines):
                     if masks[assignment] >> k & 1:
                         _scale(slope_a, tangents[pa, k, :n], tangents[target, k, :n])
+
+
+# What the interpreter takes, in order: program, number of instructions, literals, masks, columns,
+# columns evaluated before, first row, rows, lines, floors, registers, tangents, scratch.
+_WHOLE, _LINE, _TABLE = types.int64, types.float64[::1], types.float64[:, ::1]
+SIGNATURE = types.none(
+    types.int64[:, ::1], _WHOLE, _LINE, types.int64[::1], _TABLE, _TABLE, _WHOLE, _WHOLE, _WHOLE,
+    _LINE, _TABLE, types.float64[:, :, ::1], _TABLE,
+)  # fmt: skip
+
+run_block = opaque("alder_interpret", SIGNATURE)
+"""`interpret`, called through its address: the nine functions that use it would each compile it
+again, which took most of the first minute."""

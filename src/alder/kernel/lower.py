@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: C901, PLR0912, PLR0913, PLR0915, D417 (numba: long functions, many arrays, no objects)
+# ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba: long functions, many arrays, no objects)
 r"""Bytecode to a register program, in compiled code, for every fit anew.
 
 Three steps. First the tree is split where coefficients enter linearly,

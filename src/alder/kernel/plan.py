@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false
 # ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba)
 """One structure over one set of rows, ready to be evaluated again and again.
 
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alder.kernel.compiled import fast, strict
+from alder.kernel.fill import copy, fill
 from alder.kernel.interpret import BLOCK, run_block
 from alder.kernel.lower import (
     NONE,
@@ -100,7 +101,7 @@ def _frontier(ssa, smask, count, term, offset, is_front):
 def _fill_literals(ssa, imm, count, register, registers):
     for i in range(count):
         if ssa[i, 0] == CST and register[i] >= 0:
-            registers[register[i], :] = imm[i]
+            fill(registers[register[i]], imm[i])
 
 
 @fast
@@ -125,32 +126,38 @@ def _evaluate_free(ssa, imm, smask, count, is_front, n_front, column, rows):
     registers = np.empty((max(n_registers, 1), BLOCK))
     tangents = np.empty((1, 1, 1))
     scratch = np.empty((2, BLOCK))
+    none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
     _fill_literals(ssa, imm, count, register, registers)
     for start in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - start)
         run_block(
-            program, n, imm, smask, rows.columns, extra, start, size, 0, rows.floors, registers,
+            program, n, imm, smask, rows.columns, extra, start, size, none, rows.floors, registers,
             tangents, scratch,
         )  # fmt: skip
         for k in range(n_front):
-            extra[k, start : start + size] = registers[places[k], :size]
+            copy(registers[places[k], :size], extra[k, start : start + size])
     for k in range(n_front):
         column[outputs[k]] = rows.columns.shape[0] + k
     return extra
 
 
 @strict
+def _weigh(target, root_weight):
+    if root_weight.size > 0:
+        for r in range(target.size):
+            target[r] *= root_weight[r]
+
+
+@strict
 def _static_column(i, ssa, imm, column, rows, extra, target):
     """Copy a parameter-free term into place, weighted."""
     if ssa[i, 0] == CST:
-        target[:] = imm[i]
+        fill(target, imm[i])
     elif column[i] < rows.columns.shape[0]:
-        target[:] = rows.columns[column[i]]
+        copy(rows.columns[column[i]], target)
     else:
-        target[:] = extra[column[i] - rows.columns.shape[0]]
-    if rows.root_weight.size > 0:
-        for r in range(target.size):
-            target[r] *= rows.root_weight[r]
+        copy(extra[column[i] - rows.columns.shape[0]], target)
+    _weigh(target, rows.root_weight)
 
 
 @strict
@@ -262,23 +269,22 @@ def build_plan(opcodes, arguments, literals, n_parameters, forced, rows):
             offset_column = n_dynamic + s
         else:
             linear_column[static_source[s]] = n_dynamic + s
-    static[n_static] = rows.target
-    if rows.root_weight.size > 0:
-        static[n_static] *= rows.root_weight
+    copy(rows.target, static[n_static])
+    _weigh(static[n_static], rows.root_weight)
     return Plan(
-        line_parameter[:n_lines].copy(),
-        linear_parameter[:n_linear].copy(),
+        line_parameter[:n_lines],
+        linear_parameter[:n_linear],
         program,
         n_instructions,
         imm,
         masks,
         extra,
         line_register,
-        literal_register[:n_literals].copy(),
-        literal_value[:n_literals].copy(),
+        literal_register[:n_literals],
+        literal_value[:n_literals],
         n_registers,
         value_register,
-        value_source[:n_values].copy(),
+        value_source[:n_values],
         value_mask,
         pair_value,
         pair_line,

@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba)
+# ruff: noqa: C901, PLR0912, PLR0913, PLR0915, SIM110 (numba)
 r"""Fit one structure after another: screen starts, then Levenberg-Marquardt on what is left.
 
 For given nonlinear parameters $\theta$ the linear coefficients $c$ follow from least squares
@@ -20,30 +20,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alder.kernel.compiled import fast, reordered, strict
+from alder.kernel.compiled import entry, fast, reordered, strict
+from alder.kernel.fill import copy, fill, fill_table
 from alder.kernel.interpret import BLOCK, run_block
-from alder.kernel.lower import parse_postfix
 from alder.kernel.plan import OFFSET, build_plan
 from alder.kernel.solve import backward, bounded_least_squares, factor, forward
-from alder.kernel.starts import natural_sizes, place
+from alder.kernel.starts import spread_starts
 
 CONVERGED, STALLED, EXHAUSTED, UNSOLVABLE = 0, 1, 2, 3
 NEARLY_EXACT = 1e-9
 """Below this share of the target's own sum of squares the Gram matrix has no digits left."""
 EXACT = 1e-30
 """A residual of a few roundings a row: no start can do better."""
+REFINEMENTS = 12
+"""Gauss-Newton converges quadratically near an exact fit; a dozen steps reach rounding."""
+SLOW = 1e-2
+"""A step that gains less than this, this close to a known optimum, adds nothing new."""
 PATIENCE = 5
 """Steps in a row that may fail before a start is given up."""
-
-
-class Effort(NamedTuple):
-    """How hard to try, in numbers that do not depend on the machine."""
-
-    pool: int
-    starts: int
-    iterations: int
-    tolerance: float
-    screen_rows: int
 
 
 class Work(NamedTuple):
@@ -73,10 +67,10 @@ def make_work(plan, rows):
     registers = np.empty((n_registers, BLOCK))
     tangents = np.empty((n_registers, max(n_lines, 1), BLOCK))
     for k in range(plan.literal_register.size):
-        registers[plan.literal_register[k], :] = plan.literal_value[k]
+        fill(registers[plan.literal_register[k]], plan.literal_value[k])
     for k in range(n_lines):
         if plan.line_register[k] >= 0:
-            tangents[plan.line_register[k], k, :] = 1.0
+            fill(tangents[plan.line_register[k], k], 1.0)
     n_dynamic = plan.value_register.size + plan.pair_value.size
     return Work(
         registers,
@@ -84,7 +78,7 @@ def make_work(plan, rows):
         np.empty((2, BLOCK)),
         np.empty((max(n_dynamic, 1), BLOCK)),
         np.zeros((plan.n_columns, plan.n_columns)),
-        np.zeros((rows.n_groups + 1, plan.n_columns)),
+        np.zeros((rows.n_groups + 1, plan.n_columns + 1)),
     )
 
 
@@ -92,16 +86,15 @@ def make_work(plan, rows):
 def _set_lines(plan, theta, work):
     for k in range(theta.size):
         if plan.line_register[k] >= 0:
-            work.registers[plan.line_register[k], :] = theta[k]
+            fill(work.registers[plan.line_register[k]], theta[k])
 
 
 @fast
-def _copy_block(plan, rows, start, n, with_tangents, work):
+def _copy_block(plan, rows, start, n, n_live, work):
     """Copy the dynamic columns of a block side by side, weighted."""
     n_values = plan.value_register.size
     weighted = rows.root_weight.size > 0
-    n_columns = n_values + (plan.pair_value.size if with_tangents else 0)
-    for d in range(n_columns):
+    for d in range(n_live):
         out = work.out[d, :n]
         if d < n_values:
             source = work.registers[plan.value_register[d], :n]
@@ -116,7 +109,6 @@ def _copy_block(plan, rows, start, n, with_tangents, work):
         else:
             for i in range(n):
                 out[i] = source[i]
-    return n_columns
 
 
 @strict
@@ -132,82 +124,76 @@ def static_gram(plan, n_rows, H):
 
 
 @strict
-def gram(plan, rows, theta, n_rows, with_tangents, work):
-    """Fill the Gram matrix of all columns over the first rows, at these nonlinear parameters."""
+def gram(plan, rows, theta, n_rows, n_lines, work):
+    """Fill the Gram matrix of all columns over the first rows, at these nonlinear parameters.
+
+    Derivatives are among the columns where `n_lines` is not zero.
+    """
     H = work.H
     n_values = plan.value_register.size
     n_dynamic = n_values + plan.pair_value.size
-    n_live = n_dynamic if with_tangents else n_values
+    n_live = n_dynamic if n_lines > 0 else n_values
     n_static = plan.static.shape[0]
-    n_lines = theta.size if with_tangents else 0
     _set_lines(plan, theta, work)
     for d in range(n_live):
         for e in range(plan.n_columns):
             H[d, e] = 0.0
+    if rows.n_groups > 0:
+        fill_table(work.sums, 0.0)
     for start in range(0, n_rows, BLOCK):
         n = min(BLOCK, n_rows - start)
         run_block(
             plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
             start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
         )  # fmt: skip
-        _copy_block(plan, rows, start, n, with_tangents, work)
+        _copy_block(plan, rows, start, n, n_live, work)
         for d in range(n_live):
             out = work.out[d, :n]
             for e in range(d + 1):
                 H[d, e] += _dot(out, work.out[e, :n])
             for s in range(n_static):
                 H[d, n_dynamic + s] += _dot(out, plan.static[s, start : start + n])
+        if rows.n_groups > 0:
+            _sum_groups(plan, rows, start, n, n_live, work)
     for d in range(n_live):
         for e in range(d):
             H[e, d] = H[d, e]
         for s in range(n_static):
             H[n_dynamic + s, d] = H[d, n_dynamic + s]
     if rows.n_groups > 0:
-        remove_group_offsets(plan, rows, theta, n_rows, with_tangents, work)
+        static_gram(plan, n_rows, H)
+        _remove_group_offsets(plan.n_columns, rows.n_groups, work)
 
 
 @strict
-def remove_group_offsets(plan, rows, theta, n_rows, with_tangents, work):
+def _sum_groups(plan, rows, start, n, n_live, work):
+    """Add a block to the weighted sums of each group; the last column holds the weights."""
+    n_dynamic = plan.value_register.size + plan.pair_value.size
+    weighted = rows.root_weight.size > 0
+    for i in range(n):
+        w = rows.root_weight[start + i] if weighted else 1.0
+        for g in (rows.group[start + i], rows.n_groups):
+            work.sums[g, plan.n_columns] += w * w
+            for d in range(n_live):
+                work.sums[g, d] += w * work.out[d, i]
+            for s in range(plan.static.shape[0]):
+                work.sums[g, n_dynamic + s] += w * plan.static[s, start + i]
+
+
+@strict
+def _remove_group_offsets(n_columns, n_groups, work):
     r"""Project out one offset per group, offsets that sum to zero over the rows.
 
     The projection of a column onto such offsets is its group mean minus its grand mean, so
     $H \leftarrow H - \sum_g S_g S_g^T / W_g + S S^T / W$ with $S_g$ the weighted sums in group g.
     """
-    n_values = plan.value_register.size
-    n_dynamic = n_values + plan.pair_value.size
-    n_live = n_dynamic if with_tangents else n_values
-    n_lines = theta.size if with_tangents else 0
     sums = work.sums
-    sums[:, :] = 0.0
-    weights = np.zeros(rows.n_groups + 1)
-    weighted = rows.root_weight.size > 0
-    for start in range(0, n_rows, BLOCK):
-        n = min(BLOCK, n_rows - start)
-        run_block(
-            plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
-            start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
-        )  # fmt: skip
-        _copy_block(plan, rows, start, n, with_tangents, work)
-        for i in range(n):
-            g = rows.group[start + i]
-            w = rows.root_weight[start + i] if weighted else 1.0
-            weights[g] += w * w
-            for d in range(n_live):
-                sums[g, d] += w * work.out[d, i]
-            for s in range(plan.static.shape[0]):
-                sums[g, n_dynamic + s] += w * plan.static[s, start + i]
-    for g in range(rows.n_groups):
-        weights[rows.n_groups] += weights[g]
-        for d in range(plan.n_columns):
-            sums[rows.n_groups, d] += sums[g, d]
-    static_gram(plan, n_rows, work.H)
-    for d in range(plan.n_columns):
-        for e in range(plan.n_columns):
-            s = 0.0
-            for g in range(rows.n_groups):
-                if weights[g] > 0.0:
-                    s -= sums[g, d] * sums[g, e] / weights[g]
-            s += sums[rows.n_groups, d] * sums[rows.n_groups, e] / weights[rows.n_groups]
+    for d in range(n_columns):
+        for e in range(n_columns):
+            s = sums[n_groups, d] * sums[n_groups, e] / sums[n_groups, n_columns]
+            for g in range(n_groups):
+                if sums[g, n_columns] > 0.0:
+                    s -= sums[g, d] * sums[g, e] / sums[g, n_columns]
             work.H[d, e] += s
 
 
@@ -277,7 +263,7 @@ def normal_equations(plan, H, linear, EH, JJ, g):
     n_values = plan.value_register.size
     y = plan.n_columns - 1
     o = plan.offset_column
-    EH[:, :] = 0.0
+    fill_table(EH, 0.0)
     for p in range(plan.pair_value.size):
         source = plan.value_source[plan.pair_value[p]]
         a = 1.0 if source == OFFSET else linear.c[source]
@@ -342,8 +328,21 @@ def damped_step(JJ, g, damping, theta, lower, upper, step, A):
 
 
 @strict
-def descend(plan, rows, theta, lower, upper, iterations, tolerance, linear, work):
-    """Levenberg-Marquardt from theta, in place; return (sum of squares, code, passes)."""
+def _beside(theta, known):
+    for k in range(theta.size):
+        if abs(theta[k] - known[k]) > SLOW * abs(known[k]):
+            return False
+    return True
+
+
+@strict
+def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
+    """Levenberg-Marquardt from theta, in place; return (sum of squares, code, passes).
+
+    `known` is where the best start so far ended, with sum of squares `best`: a descent that has
+    slowed down beside it is going there too, and ends. Leaves the coefficients of the point it
+    returns in `linear`.
+    """
     q = theta.size
     trial = theta.copy()
     EH = np.empty((q, plan.n_columns))
@@ -351,6 +350,7 @@ def descend(plan, rows, theta, lower, upper, iterations, tolerance, linear, work
     A = np.empty((q, q))
     g = np.empty(q)
     step = np.zeros(q)
+    c = np.empty(linear.c.size)
     y = plan.n_columns - 1
     n_rows = rows.target.size
     damping = 1e-2
@@ -358,16 +358,20 @@ def descend(plan, rows, theta, lower, upper, iterations, tolerance, linear, work
     fails = 0
     code = EXHAUSTED
     passes = 0
-    for iteration in range(iterations):
-        gram(plan, rows, trial, n_rows, True, work)
+    for iteration in range(effort.iterations if q > 0 else 1):
+        gram(plan, rows, trial, n_rows, q, work)
         passes += 1
         sse = project(plan, work.H, linear)
         if sse < current:
             gain = (current - sse) / max(sse, 1e-300)
             current = sse
             fails = 0
-            theta[:] = trial
-            if current <= EXACT * work.H[y, y] or (iteration > 0 and gain < tolerance):
+            copy(trial, theta)
+            copy(linear.c, c)
+            if gain < SLOW and current < best * (1.0 + SLOW) and _beside(theta, known):
+                code = CONVERGED
+                break
+            if current <= EXACT * work.H[y, y] or (iteration > 0 and gain < effort.tolerance):
                 code = CONVERGED
                 break
             damping = max(damping * 0.2, 1e-9)
@@ -385,6 +389,7 @@ def descend(plan, rows, theta, lower, upper, iterations, tolerance, linear, work
         while not damped_step(JJ, g, damping, theta, lower, upper, step, A):
             damping = damping * 8.0 + 1e-8
             if not damping < 1e12:
+                copy(c, linear.c)
                 return current, STALLED, passes
         moved = 0.0
         for k in range(q):
@@ -393,76 +398,72 @@ def descend(plan, rows, theta, lower, upper, iterations, tolerance, linear, work
         if moved < 1e-15:
             code = CONVERGED
             break
+    if current < np.inf:
+        copy(c, linear.c)
     return current, code, passes
 
 
 @strict
-def _residual_block(plan, rows, theta, c, start, n, with_tangents, work, residual, J):
-    """Write residuals of a block and, where asked, derivatives by linear then nonlinear."""
-    n_values = plan.value_register.size
+def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
+    """Return the explicit sum of squares; fill J'J and J'r, linear parameters first, if asked."""
     n_linear = c.size
+    n_values = plan.value_register.size
     n_dynamic = n_values + plan.pair_value.size
-    run_block(
-        plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
-        start, n, theta.size if with_tangents else 0, rows.floors, work.registers, work.tangents,
-        work.scratch,
-    )  # fmt: skip
-    _copy_block(plan, rows, start, n, with_tangents, work)
+    n_live = n_dynamic if n_lines > 0 else n_values
     n_static = plan.static.shape[0]
-    residual[:n] = plan.static[n_static - 1, start : start + n]
-    for j in range(n_linear + 1):
-        column = plan.offset_column if j == n_linear else plan.linear_column[j]
-        if column < 0:
-            continue
-        a = 1.0 if j == n_linear else c[j]
-        if column < n_values:
-            source = work.out[column, :n]
-        else:
-            source = plan.static[column - n_dynamic, start : start + n]
-        for i in range(n):
-            residual[i] -= a * source[i]
-        if with_tangents and j < n_linear:
-            J[j, :n] = source
-    if with_tangents:
-        J[n_linear:, :n] = 0.0
-        for p in range(plan.pair_value.size):
-            source = plan.value_source[plan.pair_value[p]]
-            a = 1.0 if source == OFFSET else c[source]
-            row = J[n_linear + plan.pair_line[p]]
-            tangent = work.out[n_values + p]
-            for i in range(n):
-                row[i] += a * tangent[i]
-
-
-@strict
-def _explicit_pass(plan, rows, theta, c, with_tangents, work, A, g):
-    """Return the explicit sum of squares; fill J'J and J'r where asked."""
     n_rows = rows.target.size
-    p = c.size + theta.size
+    p = n_linear + theta.size
     residual = np.empty(BLOCK)
     J = np.empty((p, BLOCK))
     _set_lines(plan, theta, work)
     sse = 0.0
-    if with_tangents:
-        A[:, :] = 0.0
-        g[:] = 0.0
+    if n_lines > 0 or theta.size == 0:
+        fill_table(A, 0.0)
+        fill(g, 0.0)
     for start in range(0, n_rows, BLOCK):
         n = min(BLOCK, n_rows - start)
-        _residual_block(plan, rows, theta, c, start, n, with_tangents, work, residual, J)
+        run_block(
+            plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
+            start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
+        )  # fmt: skip
+        _copy_block(plan, rows, start, n, n_live, work)
+        copy(plan.static[n_static - 1, start : start + n], residual[:n])
+        for j in range(n_linear + 1):
+            column = plan.offset_column if j == n_linear else plan.linear_column[j]
+            if column < 0:
+                continue
+            a = 1.0 if j == n_linear else c[j]
+            if column < n_values:
+                source = work.out[column, :n]
+            else:
+                source = plan.static[column - n_dynamic, start : start + n]
+            for i in range(n):
+                residual[i] -= a * source[i]
+            if j < n_linear:
+                copy(source, J[j, :n])
         sse += _dot(residual[:n], residual[:n])
-        if with_tangents:
-            for a in range(p):
-                g[a] += _dot(J[a, :n], residual[:n])
-                for b in range(a + 1):
-                    A[a, b] += _dot(J[a, :n], J[b, :n])
-    for a in range(p):
-        for b in range(a):
-            A[b, a] = A[a, b]
+        if n_lines == 0 and theta.size > 0:
+            continue
+        fill_table(J[n_linear:], 0.0)
+        for pair in range(plan.pair_value.size):
+            owner = plan.value_source[plan.pair_value[pair]]
+            a = 1.0 if owner == OFFSET else c[owner]
+            row = J[n_linear + plan.pair_line[pair]]
+            tangent = work.out[n_values + pair]
+            for i in range(n):
+                row[i] += a * tangent[i]
+        for a_ in range(p):
+            g[a_] += _dot(J[a_, :n], residual[:n])
+            for b_ in range(a_ + 1):
+                A[a_, b_] += _dot(J[a_, :n], J[b_, :n])
+    for a_ in range(p):
+        for b_ in range(a_):
+            A[b_, a_] = A[a_, b_]
     return sse
 
 
 @strict
-def refine(plan, rows, theta, lower, upper, linear, work, iterations):
+def refine(plan, rows, theta, lower, upper, linear, work):
     """Gauss-Newton on all parameters with explicit residuals, in place; return the new sum.
 
     The gradient comes from residuals, not from differences of sums of squares, so the digits the
@@ -478,8 +479,9 @@ def refine(plan, rows, theta, lower, upper, linear, work, iterations):
     scale = np.empty(p)
     c = linear.c.copy()
     t = theta.copy()
-    current = _explicit_pass(plan, rows, theta, linear.c, True, work, A, g)
-    for _ in range(iterations):
+    none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
+    current = _explicit_pass(plan, rows, theta, linear.c, q, work, A, g)
+    for _ in range(REFINEMENTS):
         if not current > 0.0:
             break
         for a in range(p):
@@ -508,7 +510,7 @@ def refine(plan, rows, theta, lower, upper, linear, work, iterations):
             for k in range(q):
                 move = length * step[n_linear + k] * scale[n_linear + k]
                 t[k] = min(max(theta[k] + move, lower[k]), upper[k])
-            sse = _explicit_pass(plan, rows, t, c, False, work, A, g)
+            sse = _explicit_pass(plan, rows, t, c, none, work, A, g)
             if sse < current:
                 improved = True
                 break
@@ -516,133 +518,128 @@ def refine(plan, rows, theta, lower, upper, linear, work, iterations):
         if not improved:
             break
         gain = (current - sse) / current
-        linear.c[:] = c
-        theta[:] = t
-        current = _explicit_pass(plan, rows, theta, linear.c, True, work, A, g)
+        copy(c, linear.c)
+        copy(t, theta)
+        current = _explicit_pass(plan, rows, theta, linear.c, q, work, A, g)
         if gain < 1e-6:
             break
     return current
 
 
 @strict
-def fit_structure(
-    opcodes, arguments, literals, forced, lower, upper, rows, effort, steps, values, report
-):  # fmt: skip
-    """Fit one structure; write all parameters to `values`.
-
-    `report` receives the sum of squares, the code, passes over the rows, and whether residuals
-    were refined. Bounds are indexed by parameter.
-    """
-    n_parameters = lower.size
-    plan = build_plan(opcodes, arguments, literals, n_parameters, forced, rows)
-    work = make_work(plan, rows)
-    linear = make_linear(plan, lower, upper)
-    q = plan.line_parameter.size
-    n_linear = plan.linear_parameter.size
-    n_rows = rows.target.size
-    low, high, sizes = np.empty(q), np.empty(q), np.empty(n_parameters)
-    starts = np.empty((max(effort.pool, 1), q))
-    if q > 0:
-        n = opcodes.size
-        child = np.empty((n, 3), np.int64)
-        span = np.empty(n, np.int64)
-        mask = np.empty(n, np.int64)
-        parse_postfix(opcodes, arguments, child, span, mask)
-        natural_sizes(opcodes, arguments, literals, child, mask, rows.sizes, rows.sizes[-1], sizes)
-    for k in range(q):
-        p = plan.line_parameter[k]
-        low[k], high[k] = lower[p], upper[p]
-        for s in range(effort.pool):
-            u = (0.5 + s * steps[q, k]) % 1.0
-            starts[s, k] = place(u, low[k], high[k], sizes[p])
-    order = np.arange(effort.pool)
-    n_descents = min(effort.starts, effort.pool) if q > 0 else 1
-    passes = 0.0
-    if q > 0 and effort.pool > effort.starts:
-        n_screen = min(n_rows, effort.screen_rows)
-        score = np.empty(effort.pool)
-        static_gram(plan, n_screen, work.H)
-        for s in range(effort.pool):
-            gram(plan, rows, starts[s], n_screen, False, work)
-            score[s] = project(plan, work.H, linear)
-        passes += effort.pool * n_screen / n_rows
-        order = np.argsort(score)
-    static_gram(plan, n_rows, work.H)
-    best = np.inf
-    code = UNSOLVABLE
-    theta_best = np.zeros(q)
-    c_best = np.zeros(n_linear)
-    iterations = effort.iterations if q > 0 else 1
-    for d in range(n_descents):
-        theta = starts[order[d]].copy()
-        sse, how, n = descend(
-            plan, rows, theta, low, high, iterations, effort.tolerance, linear, work
-        )
-        passes += n
-        if q == 0 and how == EXHAUSTED:
-            how = CONVERGED
-        if sse < best:
-            # The last pass may have been a failed step: solve once more where the best one was.
-            best, code = sse, how
-            theta_best[:] = theta
-            if best <= EXACT * work.H[plan.n_columns - 1, plan.n_columns - 1]:
-                break
-    refined = 0.0
-    if best < np.inf:
-        gram(plan, rows, theta_best, n_rows, False, work)
-        best = project(plan, work.H, linear)
-        total = work.H[plan.n_columns - 1, plan.n_columns - 1]
-        if best < NEARLY_EXACT * total and rows.n_groups == 0:
-            best = refine(plan, rows, theta_best, low, high, linear, work, 12)
-            refined = 1.0
-            code = CONVERGED
-        c_best[:] = linear.c
-    for j in range(n_linear):
-        values[plan.linear_parameter[j]] = c_best[j]
-    for k in range(q):
-        values[plan.line_parameter[k]] = theta_best[k]
-    report[0], report[1], report[2], report[3] = best, code, passes, refined
-    report[4] = q
+def pick(values, indices):
+    """Return the values at these indices."""
+    picked = np.empty(indices.size)
+    for k in range(indices.size):
+        picked[k] = values[indices[k]]
+    return picked
 
 
 @strict
+def _order(score, order):
+    """Sort indices by score, best first: insertion, since there are few."""
+    for s in range(score.size):
+        t = s
+        while t > 0 and score[order[t - 1]] > score[s]:
+            order[t] = order[t - 1]
+            t -= 1
+        order[t] = s
+
+
+@entry
 def fit_batch(
     opcodes, arguments, literals, offsets, forced, lower, upper, parameter_offsets, rows, effort,
     steps, values, reports,
 ):  # fmt: skip
-    """Fit structures one after another; bounds and values lie end to end."""
+    """Fit structures one after another; bounds and values lie end to end.
+
+    A report receives the sum of squares, the code, passes over the rows, whether residuals were
+    refined, and the number of nonlinear parameters.
+    """
+    n_rows = rows.target.size
+    n_screen = min(n_rows, effort.screen_rows)
+    none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
     for s in range(offsets.size - 1):
-        a, b = offsets[s], offsets[s + 1]
-        p, q = parameter_offsets[s], parameter_offsets[s + 1]
-        fit_structure(
-            opcodes[a:b], arguments[a:b], literals[a:b], forced, lower[p:q], upper[p:q], rows,
-            effort, steps, values[p:q], reports[s],
-        )  # fmt: skip
+        code_s = opcodes[offsets[s] : offsets[s + 1]]
+        arguments_s = arguments[offsets[s] : offsets[s + 1]]
+        literals_s = literals[offsets[s] : offsets[s + 1]]
+        lower_s = lower[parameter_offsets[s] : parameter_offsets[s + 1]]
+        upper_s = upper[parameter_offsets[s] : parameter_offsets[s + 1]]
+        plan = build_plan(code_s, arguments_s, literals_s, lower_s.size, forced, rows)
+        work = make_work(plan, rows)
+        linear = make_linear(plan, lower_s, upper_s)
+        q = plan.line_parameter.size
+        low, high = pick(lower_s, plan.line_parameter), pick(upper_s, plan.line_parameter)
+        starts = np.empty((effort.pool, q))
+        order = np.arange(effort.pool)
+        if q > 0:
+            spread_starts(code_s, arguments_s, literals_s, plan.line_parameter, low, high,
+                          rows.sizes, steps, starts)  # fmt: skip
+        passes = 0.0
+        if q > 0 and effort.pool > effort.starts:
+            score = np.empty(effort.pool)
+            static_gram(plan, n_screen, work.H)
+            for k in range(effort.pool):
+                gram(plan, rows, starts[k], n_screen, none, work)
+                score[k] = project(plan, work.H, linear)
+            passes += effort.pool * n_screen / n_rows
+            _order(score, order)
+        static_gram(plan, n_rows, work.H)
+        y = plan.n_columns - 1
+        best = np.inf
+        code = UNSOLVABLE
+        theta_best, c_best = np.zeros(q), np.zeros(linear.c.size)
+        for d in range(min(effort.starts, effort.pool) if q > 0 else 1):
+            theta = starts[order[d]].copy()
+            sse, how, n = descend(
+                plan, rows, theta, low, high, effort, linear, work, theta_best, best
+            )
+            passes += n
+            if sse < best:
+                best = sse
+                code = CONVERGED if q == 0 else how
+                copy(theta, theta_best)
+                copy(linear.c, c_best)
+                if best <= EXACT * work.H[y, y]:
+                    break
+        refined = 0.0
+        copy(c_best, linear.c)
+        if best < NEARLY_EXACT * work.H[y, y] and rows.n_groups == 0:
+            best = refine(plan, rows, theta_best, low, high, linear, work)
+            refined = 1.0
+            code = CONVERGED
+        found = values[parameter_offsets[s] : parameter_offsets[s + 1]]
+        for j in range(linear.c.size):
+            found[plan.linear_parameter[j]] = linear.c[j]
+        for k in range(q):
+            found[plan.line_parameter[k]] = theta_best[k]
+        reports[s, 0], reports[s, 1], reports[s, 2] = best, code, passes
+        reports[s, 3], reports[s, 4] = refined, q
 
 
-@strict
+@entry
 def evaluate_structure(opcodes, arguments, literals, parameters, rows, values, jacobian):
     """Write values (n) and, unless it is empty, the Jacobian (parameters, n) by all parameters."""
     n_parameters = parameters.size
     forced = np.int64(-1)
     plan = build_plan(opcodes, arguments, literals, n_parameters, forced, rows)
     work = make_work(plan, rows)
-    _set_lines(plan, parameters[plan.line_parameter], work)
+    _set_lines(plan, pick(parameters, plan.line_parameter), work)
     n_lines = plan.line_parameter.size if jacobian.size > 0 else 0
-    jacobian[:, :] = 0.0
+    fill_table(jacobian, 0.0)
     n_values = plan.value_register.size
     for start in range(0, rows.target.size, BLOCK):
         n = min(BLOCK, rows.target.size - start)
         if n_values == 0:
-            values[start : start + n] = plan.static[0, start : start + n]
+            copy(plan.static[0, start : start + n], values[start : start + n])
             continue
         run_block(
             plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
             start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
         )  # fmt: skip
         register = plan.value_register[0]
-        values[start : start + n] = work.registers[register, :n]
+        copy(work.registers[register, :n], values[start : start + n])
         for k in range(n_lines):
             if plan.value_mask[0] >> k & 1:
                 line = plan.line_parameter[k]
-                jacobian[line, start : start + n] = work.tangents[register, k, :n]
+                copy(work.tangents[register, k, :n], jacobian[line, start : start + n])

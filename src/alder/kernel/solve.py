@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: C901, PLR0912, PLR0913 (numba)
+# ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba)
 """Small dense systems: Cholesky, and least squares under bounds from a Gram matrix."""
 
 import math

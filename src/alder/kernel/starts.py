@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: C901, PLR0912, PLR0913 (numba)
+# ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba)
 """Where a search begins: a fixed low-discrepancy set, scaled to the bounds or to the data.
 
 A parameter without bounds starts around the size that makes its place in the tree balance: under
@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alder.kernel.compiled import strict
+from alder.kernel.fill import fill
+from alder.kernel.lower import parse_postfix
 from alder.kernel.opcodes import (
     ABS,
     ADD,
@@ -85,7 +87,7 @@ def natural_sizes(opcodes, arguments, literals, child, mask, column_size, target
         else:
             magnitude[i] = 1.0
     need[n - 1] = target_size
-    size[:] = 1.0
+    fill(size, 1.0)
     for i in range(n - 1, -1, -1):
         op = opcodes[i]
         a, b, c = child[i, 0], child[i, 1], child[i, 2]
@@ -137,3 +139,20 @@ def place(u, lower, upper, size):
     else:
         value = size * 10.0 ** (DECADES * (4.0 * u - 3.0))
     return min(max(value, lower), upper)
+
+
+@strict
+def spread_starts(opcodes, arguments, literals, line_parameter, lower, upper, sizes, steps, starts):
+    """Fill starts (pool, lines) with the low-discrepancy set, placed for each parameter."""
+    n = opcodes.size
+    q = line_parameter.size
+    child = np.empty((n, 3), np.int64)
+    span = np.empty(n, np.int64)
+    mask = np.empty(n, np.int64)
+    size = np.empty(64)
+    parse_postfix(opcodes, arguments, child, span, mask)
+    natural_sizes(opcodes, arguments, literals, child, mask, sizes, sizes[-1], size)
+    for k in range(q):
+        for s in range(starts.shape[0]):
+            u = (0.5 + s * steps[q, k]) % 1.0
+            starts[s, k] = place(u, lower[k], upper[k], size[line_parameter[k]])

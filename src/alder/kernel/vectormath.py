@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportCallIssue=false
 r"""Elementary functions that LLVM can vectorise.
 
 Without a vector mathematics library numba calls the scalar `exp`, `tanh` and `sin` of the C
@@ -29,16 +29,16 @@ SIN_LIMIT = 1e5
 
 
 @intrinsic
-def _as_bits(context, x):  # noqa: ANN001, ANN202
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+def _as_bits(context, x):
+    def generate(context, builder, signature, args):
         return builder.bitcast(args[0], ir.IntType(64))
 
     return types.int64(types.float64), generate
 
 
 @intrinsic
-def _as_float(context, x):  # noqa: ANN001, ANN202
-    def generate(context, builder, signature, args):  # noqa: ANN001, ANN202
+def _as_float(context, x):
+    def generate(context, builder, signature, args):
         return builder.bitcast(args[0], ir.DoubleType())
 
     return types.float64(types.int64), generate

@@ -1,0 +1,219 @@
+"""Fit one law to rows: coefficients, noise, intervals, and what is not determined."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.expr.evaluate import evaluate
+from alder.expr.nodes import parameters, variables
+from alder.expr.operators import Floors
+from alder.fitting.events import fit_events
+from alder.fitting.groups import group_offsets
+from alder.fitting.noise import estimate_noise
+from alder.fitting.observations import Observations, Roles, observe, require_varying_target
+from alder.fitting.request import (
+    BoundsLike,
+    Request,
+    Structure,
+    known_names,
+    make_request,
+    used_variables,
+)
+from alder.fitting.separable import Settings, solve
+from alder.fitting.uncertainty import estimate, find_states, scale, with_units
+from alder.kernel.search import CONVERGED, EXHAUSTED, UNSOLVABLE
+from alder.records.coefficient import Loss
+from alder.records.effort import THOROUGH, Effort
+from alder.records.fit import Fit
+from alder.records.noise import Noise
+from alder.records.scope import Scope
+from alder.records.variable import Variable
+from alder.tables import Rows
+
+# Weights and noise depend on each other; they agree to a per cent after this many rounds.
+_NOISE_ROUNDS = 3
+# Residuals below this share of the target are rounding, not noise.
+_ROUNDING = 1e-13
+_REASONS = {
+    CONVERGED: "converged",
+    EXHAUSTED: "stopped at the iteration limit; raise `iterations` in the effort",
+    UNSOLVABLE: "no start gave a finite fit; narrow the bounds",
+}
+_STALLED = "stalled: no step lowers the error any more, though it is not flat"
+
+
+def fit(  # noqa: PLR0913 (a user's whole request in one call)
+    structure: Structure,
+    rows: Rows,
+    *,
+    target: str | Variable,
+    variables: Sequence[Variable] | None = None,
+    bounds: BoundsLike | None = None,
+    fixed: Mapping[str, float] | None = None,
+    sigma: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    noise: Noise | None = None,
+    objective: Loss = "squared",
+    effort: Effort = THOROUGH,
+    floors: Floors | None = None,
+) -> Fit:
+    """Fit the coefficients of one structure.
+
+    `structure` is human syntax, a tree or a proposal; in human syntax the columns of `rows` are
+    variables and every other name is a coefficient. `sigma`, `weight` and `group` name columns:
+    error bars, relative weights, and groups of rows with an offset of their own. `bounds` are
+    (lower, upper) pairs, `fixed` holds coefficients at a value. Without error bars the noise is
+    estimated, additive plus proportional, unless `noise` gives it.
+
+    >>> import numpy as np
+    >>> r = np.linspace(1.0, 3.0, 20)
+    >>> found = fit("k*r^p", {"r": r, "a": 2.0 * r**-1.5}, target="a")
+    >>> round(found.values["k"], 6), round(found.values["p"], 6)
+    (2.0, -1.5)
+    """
+    goal = target if isinstance(target, Variable) else Variable(target)
+    roles = Roles(sigma, weight, group)
+    names = known_names(rows, goal.name, roles.names, variables)
+    request = make_request(structure, names, bounds, fixed)
+    observations = observe(rows, goal.name, _columns_of(request), roles)
+    if objective == "events":
+        return fit_events(request, observations, goal, variables, effort, floors or Floors())
+    require_varying_target(observations, goal.name)
+    task = FitTask(request, observations, goal, variables, floors or Floors(), noise)
+    return fit_squared(task, effort)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FitTask:
+    """A request over its rows."""
+
+    request: Request
+    observations: Observations
+    target: Variable
+    declared: Sequence[Variable] | None
+    floors: Floors
+    noise: Noise | None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """Coefficients, the weights they were found with, and how the search ended."""
+
+    values: Mapping[str, float]
+    weights: FloatArray
+    code: int
+
+
+def fit_squared(task: FitTask, effort: Effort) -> Fit:
+    """Fit by least squares; weights follow the noise where the noise grows with the value."""
+    observations = task.observations
+    solved = _solve(task, observations.weights(), effort)
+    if len(observations.sigma):
+        return assemble(task, solved, None)
+    noise = task.noise or noise_of(task, solved)
+    for _ in range(_NOISE_ROUNDS):
+        if noise.proportional == 0.0 or noise.additive == 0.0:
+            break
+        predictions = _predict(task, solved.values)
+        variances = np.square(noise.sigma(predictions))
+        weights = observations.weights() * float(np.mean(variances)) / variances
+        solved = _solve(task, weights, effort)
+        noise = task.noise or noise_of(task, solved)
+    return assemble(task, solved, noise)
+
+
+def assemble(task: FitTask, solved: Solved, noise: Noise | None) -> Fit:
+    """Add to coefficients everything a fit carries; `noise` is None where rows have error bars."""
+    request, observations = task.request, task.observations
+    names = parameters(request.structure)
+    states = find_states(names, solved.values, request.bounds, request.fixed)
+    weights, n_groups = solved.weights, len(observations.groups)
+    estimates = estimate(
+        request.structure, solved.values, observations, weights, states=states,
+        floors=task.floors,
+    )  # fmt: skip
+    residuals, offsets = _residuals(task, solved)
+    residual_df = max(observations.n_rows - estimates.n_free - max(n_groups - 1, 0), 0)
+    chi2 = float(np.sum(weights * np.square(residuals)))
+    if noise is None:
+        estimates = scale(estimates, 1.0, 0)
+        noise = Noise(float(np.median(observations.sigma)), origin="given")
+    else:
+        variance = chi2 / residual_df if residual_df else 0.0
+        if noise.origin == "given":
+            variance = float(np.mean(np.square(noise.sigma(_predict(task, solved.values)))))
+        estimates = scale(estimates, variance, residual_df)
+    return Fit(
+        structure=request.structure,
+        target=task.target,
+        variables=used_variables(request.structure, task.declared),
+        coefficients=with_units(
+            estimates.coefficients,
+            request.structure,
+            used_variables(request.structure, task.declared),
+            task.target,
+        ),
+        covariance=estimates.covariance,
+        noise=noise,
+        loss=chi2 / observations.n_rows,
+        nmse=_nmse(residuals, observations.target, weights),
+        n_rows=observations.n_rows,
+        residual_df=residual_df,
+        converged=solved.code == CONVERGED,
+        reason=_REASONS.get(solved.code, _STALLED),
+        undetermined=estimates.determination.sentences,
+        condition=estimates.determination.condition,
+        scope=Scope.of(dict(zip(observations.names, observations.columns, strict=True))),
+        floors=task.floors,
+        offsets=dict(zip(observations.groups, map(float, offsets), strict=True)),
+    )
+
+
+def _columns_of(request: Request) -> tuple[str, ...]:
+    return variables(request.structure)
+
+
+def _solve(task: FitTask, weights: FloatArray, effort: Effort) -> Solved:
+    request = task.request
+    settings = Settings(effort, task.floors, request.fixed)
+    solutions = solve([request.structure], task.observations, weights, [request.bounds], settings)
+    values = {**request.fixed, **solutions.of(0)}
+    return Solved(values, weights, int(solutions.reports[0, 1]))
+
+
+def _predict(task: FitTask, values: Mapping[str, float]) -> FloatArray:
+    return evaluate(task.request.structure, task.observations.by_name, values, task.floors)
+
+
+def _residuals(task: FitTask, solved: Solved) -> tuple[FloatArray, FloatArray]:
+    """Return residuals after group offsets, and the offsets."""
+    observations = task.observations
+    raw = observations.target - _predict(task, solved.values)
+    offsets = group_offsets(raw, solved.weights, observations.group, len(observations.groups))
+    return (raw - offsets[observations.group] if len(offsets) else raw), offsets
+
+
+def noise_of(task: FitTask, solved: Solved) -> Noise:
+    """Estimate the noise from what the law leaves unexplained."""
+    observations = task.observations
+    residuals, offsets = _residuals(task, solved)
+    spread = float(np.max(np.abs(observations.target)))
+    if float(np.max(np.abs(residuals))) <= _ROUNDING * spread:
+        return Noise(float(np.sqrt(np.mean(np.square(residuals)))))
+    n_parameters = len(parameters(task.request.structure)) - len(task.request.fixed)
+    residual_df = observations.n_rows - n_parameters - max(len(offsets) - 1, 0)
+    roots = np.sqrt(observations.weights())
+    return estimate_noise(residuals * roots, _predict(task, solved.values), residual_df)
+
+
+def _nmse(residuals: FloatArray, target: FloatArray, weights: FloatArray) -> float:
+    mean = float(np.sum(weights * target) / np.sum(weights))
+    return float(
+        np.sum(weights * np.square(residuals)) / np.sum(weights * np.square(target - mean))
+    )

@@ -1,0 +1,127 @@
+"""The bridge to the compiled fitter: squared error, many structures, all cores."""
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.expr.nodes import Expr
+from alder.expr.operators import Floors
+from alder.fitting.observations import Observations
+from alder.kernel.encode import Batch, encode
+from alder.kernel.engine import N_REPORTED, fit_structures
+from alder.kernel.plan import Rows
+from alder.records.effort import Effort
+from alder.records.proposal import Bounds
+
+# Structures handed to a thread at once: enough to make the hand-over free, few enough to share.
+_CHUNK = 32
+# Rows are put in a fixed random order, so that the first of them are a fair sample of all.
+_SHUFFLE_SEED = 20261116
+_UNBOUNDED = Bounds()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to fit: effort, floors, parameters held at a value, and threads (all cores if None)."""
+
+    effort: Effort
+    floors: Floors
+    fixed: Mapping[str, float] = field(default_factory=dict[str, float])
+    jobs: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Solutions:
+    """What the compiled fitter found: parameters end to end, one report per structure.
+
+    A report is (weighted sum of squares, code, passes, refined, nonlinear parameters).
+    """
+
+    parameters: tuple[tuple[str, ...], ...]
+    values: FloatArray
+    offsets: NDArray[np.int64]
+    reports: FloatArray
+
+    def of(self, index: int) -> dict[str, float]:
+        """The parameters of one structure by name."""
+        found = self.values[self.offsets[index] : self.offsets[index + 1]]
+        return dict(zip(self.parameters[index], map(float, found), strict=True))
+
+
+def shuffled(n_rows: int) -> NDArray[np.int64]:
+    """Return the fixed random order in which the kernel reads that many rows."""
+    return np.random.default_rng(_SHUFFLE_SEED).permutation(n_rows)
+
+
+def kernel_rows(
+    observations: Observations, weights: FloatArray, floors: Floors, order: NDArray[np.int64]
+) -> Rows:
+    """Lay rows out for the kernel: in this order, contiguous, weights as square roots."""
+    columns = np.ascontiguousarray(observations.columns[:, order])
+    target = observations.target[order]
+    even = bool((weights == weights[0]).all())
+    # Equal weights only scale the sum of squares; leaving them out saves a product per column.
+    roots = np.empty(0) if even and weights[0] == 1.0 else np.sqrt(weights[order])
+    with np.errstate(over="ignore"):
+        sizes = np.sqrt(np.mean(np.square(np.vstack([columns, target])), axis=1))
+    return Rows(
+        columns,
+        target,
+        roots,
+        observations.group[order] if len(observations.group) else observations.group,
+        len(observations.groups),
+        sizes,
+        np.array([floors.denominator, floors.base, floors.exponent, floors.saturation]),
+    )
+
+
+def solve(
+    structures: Sequence[Expr],
+    observations: Observations,
+    weights: FloatArray,
+    bounds: Sequence[Mapping[str, Bounds]],
+    settings: Settings,
+) -> Solutions:
+    """Fit every structure, each with its own bounds; the same result whatever `jobs` is."""
+    batch = encode(structures, observations.names, settings.fixed)
+    order = shuffled(observations.n_rows)
+    rows = kernel_rows(observations, weights, settings.floors, order)
+    flat = _flatten(batch, bounds)
+    values = np.zeros(len(flat[0]))
+    reports = np.zeros((len(batch), N_REPORTED))
+
+    def run(start: int) -> None:
+        chosen = slice(start, min(start + _CHUNK, len(batch)))
+        fit_structures(batch, chosen, flat, rows, settings.effort, (values, reports))
+
+    starts = range(0, len(batch), _CHUNK)
+    n_threads = min(len(starts), settings.jobs or os.cpu_count() or 1)
+    if n_threads > 1:
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(run, starts))
+    else:
+        for start in starts:
+            run(start)
+    return Solutions(batch.parameters, values, flat[2], reports)
+
+
+def _flatten(
+    batch: Batch, bounds: Sequence[Mapping[str, Bounds]]
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+    pairs = [
+        declared.get(name, _UNBOUNDED)
+        for names, declared in zip(batch.parameters, bounds, strict=True)
+        for name in names
+    ]
+    counts = [len(names) for names in batch.parameters]
+    lower = np.array([pair.lower for pair in pairs], dtype=np.float64)
+    upper = np.array([pair.upper for pair in pairs], dtype=np.float64)
+    return lower, upper, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
