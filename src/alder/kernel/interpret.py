@@ -46,6 +46,7 @@ BLOCK = 256
 limit below 256, and nothing is gained above."""
 
 _LOG_TINY = math.log(TINY)
+_SMALL = 1e3  # above every logarithm and angle
 _EDGE = 2.3e-16  # as in the operator table: the slope of asin one step inside its edge
 
 
@@ -64,6 +65,12 @@ def _operand(code, start, n, columns, extra, registers):
 def _scale(slope, source, target):
     for i in range(target.size):
         target[i] = source[i] * slope[i]
+
+
+@fast
+def _saturate(y, limit):
+    for i in range(y.size):
+        y[i] = min(max(y[i], -limit), limit)
 
 
 @fast
@@ -100,7 +107,7 @@ def _integer_power(x, n, y):
 @fast
 def _power(x, exponent, floors, tangents, y, slope):
     """Literal power with the semantics of the operator table."""
-    floor_denominator, floor_base = floors[0], floors[1]
+    floor_denominator, floor_base, limit = floors[0], floors[1], floors[3]
     if exponent == math.floor(exponent) and abs(exponent) < 9.0e15:
         n = np.int64(abs(exponent))
         _integer_power(x, n, y)
@@ -109,7 +116,7 @@ def _power(x, exponent, floors, tangents, y, slope):
                 power = y[i]
                 floored = abs(power) < floor_denominator
                 power = math.copysign(floor_denominator, power) if floored else power
-                y[i] = 1.0 / power
+                y[i] = min(max(1.0 / power, -limit), limit)
                 if tangents:
                     base = x[i]
                     if abs(base) < floor_denominator:
@@ -138,6 +145,7 @@ def _power(x, exponent, floors, tangents, y, slope):
     else:
         for i in range(y.size):
             y[i] = _exp_of_power(exponent * fast_log(max(x[i], floor_base)))
+    _saturate(y, limit)
     if tangents:
         for i in range(y.size):
             slope[i] = 0.0 if x[i] < floor_base else exponent * y[i] / x[i]
@@ -168,9 +176,9 @@ def _unary(op, x, floors, tangents, y, slope):
             y[i] = -x[i]
             slope[i] = -1.0
     elif op == EXP:
-        clip = floors[2]
+        clip, limit = floors[2], floors[3]
         for i in range(y.size):
-            y[i] = fast_exp(min(max(x[i], -clip), clip))
+            y[i] = min(fast_exp(min(max(x[i], -clip), clip)), limit)
         if tangents:
             for i in range(y.size):
                 slope[i] = 0.0 if abs(x[i]) > clip else y[i]
@@ -241,19 +249,19 @@ def _rare_unary(op, x, y, slope):
 def _binary_slopes(op, a, b, floors, y, slope_a, slope_b):
     """Write value and both slopes of quotient, parameter power, maximum and minimum."""
     if op == DIV:
-        floor = floors[0]
+        floor, limit = floors[0], floors[3]
         for i in range(y.size):
             below = abs(b[i]) < floor
             inverse = 1.0 / (math.copysign(floor, b[i]) if below else b[i])
-            value = a[i] * inverse
+            value = min(max(a[i] * inverse, -limit), limit)
             y[i] = value
             slope_a[i] = inverse
             slope_b[i] = 0.0 if below else -value * inverse
     elif op == POWP:
-        floor = floors[1]
+        floor, limit = floors[1], floors[3]
         for i in range(y.size):
             logarithm = fast_log(max(a[i], floor))
-            value = _exp_of_power(b[i] * logarithm)
+            value = min(_exp_of_power(b[i] * logarithm), limit)
             y[i] = value
             slope_a[i] = 0.0 if a[i] < floor else b[i] * value / a[i]
             slope_b[i] = value * logarithm
@@ -269,12 +277,6 @@ def _binary_slopes(op, a, b, floors, y, slope_a, slope_b):
             y[i] = a[i] if first else b[i]
             slope_a[i] = 1.0 if first else 0.0
             slope_b[i] = 0.0 if first else 1.0
-
-
-@fast
-def _saturate(y, limit):
-    for i in range(y.size):
-        y[i] = min(max(y[i], -limit), limit)
 
 
 @fast
@@ -357,7 +359,8 @@ def interpret(
                     y[i] = min(max(a[i] - b[i], -limit), limit)
             else:
                 _binary_slopes(op, a, b, floors, y, slope_a, slope_b)
-                _saturate(y, limit)
+                if op == MAX or op == MIN:
+                    _saturate(y, limit)
                 if with_tangents:
                     _chain(pa, pb, mask_a, mask_b, slope_a, slope_b, n, n_lines, target, tangents)
         elif op == WHERE:
@@ -368,6 +371,7 @@ def interpret(
                 slope_a[i] = 1.0 if chosen else 0.0
                 slope_b[i] = 0.0 if chosen else 1.0
                 y[i] = b[i] if chosen else c[i]
+            _saturate(y, limit)
             if with_tangents:
                 for k in range(n_lines):  # a step has no slope: what only the condition knows is 0
                     if masks[assignment] >> k & 1:
@@ -382,6 +386,9 @@ def interpret(
                 _saturate(y, limit)
             else:
                 _unary(op, a, floors, with_tangents, y, slope_a)
+                # Only these can exceed a saturation of ordinary size; exp saturates by itself.
+                if op == NEG or op == ABS or op == SQRT or limit < _SMALL:
+                    _saturate(y, limit)
             if with_tangents:
                 for k in range(n_lines):
                     if masks[assignment] >> k & 1:
