@@ -11,14 +11,19 @@ from alder.records.noise import Noise
 # outside them one of the two parts is invisible in any realistic number of rows.
 _RATIOS = np.concatenate([[0.0], np.geomspace(1e-3, 1e6, 46)])
 
+# Half of the chi square of one degree of freedom that chance exceeds once in a hundred times.
+_CHANCE = 3.32
+
 
 def estimate_noise(residuals: FloatArray, predictions: FloatArray, residual_df: int) -> Noise:
     r"""Maximise the likelihood of residuals under $\sigma^2 = a^2 + (b f)^2$.
 
     With $\sigma_i^2 = s^2 (1 + \rho f_i^2 / m^2)$, $m$ the root mean square of $f$, the best $s^2$
     for a given $\rho$ is a mean, so the search is over $\rho$ alone. The proportional part is kept
-    only where it raises the log likelihood by more than $\tfrac12 \ln n$ (BIC). $s^2$ is corrected
-    for the coefficients already fitted.
+    only where it raises the log likelihood by more than $\tfrac12 \ln n$ (BIC), and by more than
+    chance would in one set of rows out of a hundred: with few rows BIC lets too much through, and
+    weights that follow chance make intervals too narrow. $s^2$ is corrected for the coefficients
+    already fitted.
     """
     n = len(residuals)
     if residual_df < 1:
@@ -31,7 +36,7 @@ def estimate_noise(residuals: FloatArray, predictions: FloatArray, residual_df: 
     growth = np.square(predictions) / m2
     score = [_minus_log_likelihood(ratio, residuals, growth) for ratio in _RATIOS]
     best = int(np.argmin(score))
-    if best == 0 or score[0] - score[best] < 0.5 * math.log(n):
+    if best == 0 or score[0] - score[best] < max(0.5 * math.log(n), _CHANCE):
         return Noise(math.sqrt(plain * correction))
     ratio = _sharpen(best, residuals, growth)
     s2 = float(np.mean(np.square(residuals) / (1.0 + ratio * growth))) * correction
