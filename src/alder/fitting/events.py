@@ -25,7 +25,7 @@ from alder.fitting.uncertainty import estimate, find_states, scale, with_units
 from alder.kernel.encode import Batch, encode
 from alder.kernel.engine import evaluate_with_jacobian
 from alder.kernel.plan import Rows
-from alder.kernel.starts import golden_steps, place
+from alder.kernel.starts import golden_steps, place_start
 from alder.records.effort import Effort
 from alder.records.fit import Fit
 from alder.records.noise import Noise
@@ -122,8 +122,9 @@ def _least_squares(
     effort: Effort,
 ) -> FloatArray:
     labelled = replace(observations, target=2.0 * signs)
-    settings = Settings(effort, floors, request.fixed)
-    solutions = solve([request.structure], labelled, weights, [request.bounds], settings)
+    batch = encode([request.structure], observations.names, request.fixed)
+    settings = Settings(effort, floors)
+    solutions = solve(batch, labelled, weights, [request.bounds], settings)
     return solutions.values.copy()
 
 
@@ -131,7 +132,9 @@ def _spread(lower: FloatArray, upper: FloatArray, count: int) -> list[FloatArray
     p = len(lower)
     steps = golden_steps()[p, :p]
     return [
-        np.array([place((0.5 + n * steps[k]) % 1.0, lower[k], upper[k], 1.0) for k in range(p)])
+        np.array(
+            [place_start((0.5 + n * steps[k]) % 1.0, lower[k], upper[k], 1.0) for k in range(p)]
+        )
         for n in range(count)
     ]
 

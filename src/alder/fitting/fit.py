@@ -24,6 +24,7 @@ from alder.fitting.request import (
 )
 from alder.fitting.separable import Settings, solve
 from alder.fitting.uncertainty import estimate, find_states, scale, with_units
+from alder.kernel.encode import encode
 from alder.kernel.search import CONVERGED, EXHAUSTED, UNSOLVABLE
 from alder.records.coefficient import Loss
 from alder.records.effort import THOROUGH, Effort
@@ -181,8 +182,9 @@ def _columns_of(request: Request) -> tuple[str, ...]:
 
 def _solve(task: FitTask, weights: FloatArray, effort: Effort) -> Solved:
     request = task.request
-    settings = Settings(effort, task.floors, request.fixed)
-    solutions = solve([request.structure], task.observations, weights, [request.bounds], settings)
+    batch = encode([request.structure], task.observations.names, request.fixed)
+    settings = Settings(effort, task.floors)
+    solutions = solve(batch, task.observations, weights, [request.bounds], settings)
     values = {**request.fixed, **solutions.of(0)}
     return Solved(values, weights, int(solutions.reports[0, 1]))
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
-from alder.expr.nodes import variables as variables_of
 from alder.expr.operators import Floors
 from alder.fitting.fit import FitTask, Solved, assemble, noise_of
 from alder.fitting.observations import Observations, Roles, observe, require_varying_target
 from alder.fitting.request import BoundsLike, Request, Structure, as_structure, known_names
 from alder.fitting.separable import Settings, Solutions, solve
+from alder.kernel.encode import encode
 from alder.records.effort import SCREENED, Effort
 from alder.records.fit import Fit
 from alder.records.proposal import Bounds
@@ -97,13 +97,14 @@ def fit_many(  # noqa: PLR0913 (a user's whole request in one call)
     shared = {n: p if isinstance(p, Bounds) else Bounds(*p) for n, p in (bounds or {}).items()}
     held = {name: float(value) for name, value in (fixed or {}).items()}
     requests = [_request(law, names, shared, held) for law in structures]
-    used = dict.fromkeys(name for r in requests for name in variables_of(r.structure))
-    observations = observe(rows, goal.name, tuple(used), roles)
+    batch = encode([request.structure for request in requests], names, held)
+    used = batch.used_columns()
+    observations = observe(rows, goal.name, [names[int(column)] for column in used], roles)
     require_varying_target(observations, goal.name)
     limits = floors or Floors()
     solutions = solve(
-        [request.structure for request in requests], observations, observations.weights(),
-        [request.bounds for request in requests], Settings(effort, limits, held, jobs),
+        batch.over(used), observations, observations.weights(),
+        [request.bounds for request in requests], Settings(effort, limits, jobs),
     )  # fmt: skip
     tasks = tuple(FitTask(r, observations, goal, variables, limits, None) for r in requests)
     return _collect(tasks, observations, solutions)
@@ -116,7 +117,7 @@ def _request(
     held: Mapping[str, float],
 ) -> Request:
     structure, own = as_structure(law, names)
-    return Request(structure, {**shared, **own}, held)
+    return Request(structure, {**shared, **own} if shared else own, held)
 
 
 def _collect(tasks: tuple[FitTask, ...], observations: Observations, solutions: Solutions) -> Fits:

@@ -35,12 +35,12 @@ def known_names(
     return tuple(n for n in column_names(rows) if n != target and n not in apart)
 
 
-def as_structure(law: Structure, names: Sequence[str]) -> tuple[Expr, dict[str, Bounds]]:
+def as_structure(law: Structure, names: Sequence[str]) -> tuple[Expr, Mapping[str, Bounds]]:
     """Read a structure and the bounds it brings along."""
     if isinstance(law, str):
         return parse(law, names), {}
     if isinstance(law, Proposal):
-        return law.structure, dict(law.bounds)
+        return law.structure, law.bounds
     return law, {}
 
 
@@ -51,7 +51,8 @@ def make_request(
     fixed: Mapping[str, float] | None,
 ) -> Request:
     """Join declared bounds and fixed values, and refuse names the law does not have."""
-    structure, declared = as_structure(law, names)
+    structure, brought = as_structure(law, names)
+    declared = dict(brought)
     known = parameters(structure)
     for name in [*(bounds or {}), *(fixed or {})]:
         require_parameter(name, known)

@@ -3,17 +3,16 @@
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
-from alder.expr.nodes import Expr
 from alder.expr.operators import Floors
 from alder.fitting.observations import Observations
-from alder.kernel.encode import Batch, encode
+from alder.kernel.encode import Batch
 from alder.kernel.engine import N_REPORTED, fit_structures
 from alder.kernel.plan import Rows
 from alder.records.effort import Effort
@@ -29,11 +28,10 @@ _UNBOUNDED = Bounds()
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to fit: effort, floors, parameters held at a value, and threads (all cores if None)."""
+    """How to fit: effort, floors, and threads (all cores if None)."""
 
     effort: Effort
     floors: Floors
-    fixed: Mapping[str, float] = field(default_factory=dict[str, float])
     jobs: int | None = None
 
 
@@ -70,8 +68,7 @@ def kernel_rows(
     even = bool((weights == weights[0]).all())
     # Equal weights only scale the sum of squares; leaving them out saves a product per column.
     roots = np.empty(0) if even and weights[0] == 1.0 else np.sqrt(weights[order])
-    with np.errstate(over="ignore"):
-        sizes = np.sqrt(np.mean(np.square(np.vstack([columns, target])), axis=1))
+    sizes = np.array([_size(column) for column in (*columns, target)])
     return Rows(
         columns,
         target,
@@ -83,15 +80,21 @@ def kernel_rows(
     )
 
 
+def _size(column: FloatArray) -> float:
+    """Return the typical magnitude; the median, so that a pole in the rows does not set it."""
+    magnitudes = np.abs(column)
+    median = float(np.median(magnitudes))
+    return median if median > 0.0 else float(magnitudes.max())
+
+
 def solve(
-    structures: Sequence[Expr],
+    batch: Batch,
     observations: Observations,
     weights: FloatArray,
     bounds: Sequence[Mapping[str, Bounds]],
     settings: Settings,
 ) -> Solutions:
     """Fit every structure, each with its own bounds; the same result whatever `jobs` is."""
-    batch = encode(structures, observations.names, settings.fixed)
     order = shuffled(observations.n_rows)
     rows = kernel_rows(observations, weights, settings.floors, order)
     flat = _flatten(batch, bounds)

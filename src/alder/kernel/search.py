@@ -36,6 +36,8 @@ REFINEMENTS = 12
 """Gauss-Newton converges quadratically near an exact fit; a dozen steps reach rounding."""
 SLOW = 1e-2
 """A step that gains less than this, this close to a known optimum, adds nothing new."""
+WIDEST_TO_FINEST = 64
+"""Rounds of a compass search: enough to go from the width of the bounds to rounding."""
 PATIENCE = 5
 """Steps in a row that may fail before a start is given up."""
 
@@ -404,6 +406,44 @@ def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
 
 
 @strict
+def probe(plan, rows, theta, lower, upper, trials, linear, work, current):
+    """Compass search from theta, in place; return the sum of squares it reached.
+
+    Each parameter in turn is moved both ways; when nothing helps, all steps halve. It sees what a
+    derivative does not: a threshold inside a step, a kink, a clipped argument.
+    """
+    none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
+    q = theta.size
+    n_rows = rows.target.size
+    step = np.empty(q)
+    trial = theta.copy()
+    for k in range(q):
+        width = upper[k] - lower[k]
+        reach = 0.5 * abs(theta[k]) + 1e-3
+        step[k] = min(0.25 * width, reach) if width < np.inf else reach
+    left = trials
+    for _ in range(WIDEST_TO_FINEST):
+        improved = False
+        for k in range(q):
+            for sign in (-1.0, 1.0):
+                trial[k] = min(max(theta[k] + sign * step[k], lower[k]), upper[k])
+                gram(plan, rows, trial, n_rows, none, work)
+                sse = project(plan, work.H, linear)
+                left -= 1
+                if sse < current:
+                    current = sse
+                    theta[k] = trial[k]
+                    improved = True
+                trial[k] = theta[k]
+        if not improved:
+            for k in range(q):
+                step[k] *= 0.5
+        if left < 2 * q:
+            break
+    return current
+
+
+@strict
 def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
     """Return the explicit sum of squares; fill J'J and J'r, linear parameters first, if asked."""
     n_linear = c.size
@@ -591,17 +631,24 @@ def fit_batch(
         theta_best, c_best = np.zeros(q), np.zeros(linear.c.size)
         for d in range(min(effort.starts, effort.pool) if q > 0 else 1):
             theta = starts[order[d]].copy()
-            sse, how, n = descend(
-                plan, rows, theta, low, high, effort, linear, work, theta_best, best
-            )
-            passes += n
-            if sse < best:
-                best = sse
-                code = CONVERGED if q == 0 else how
-                copy(theta, theta_best)
-                copy(linear.c, c_best)
-                if best <= EXACT * work.H[y, y]:
+            for _ in range(2):
+                sse, how, n = descend(
+                    plan, rows, theta, low, high, effort, linear, work, theta_best, best
+                )
+                passes += n
+                if sse < best:
+                    best = sse
+                    code = CONVERGED if q == 0 else how
+                    copy(theta, theta_best)
+                    copy(linear.c, c_best)
+                if effort.trials == 0 or q == 0 or not sse > EXACT * work.H[y, y]:
                     break
+                reached = probe(plan, rows, theta, low, high, effort.trials, linear, work, sse)
+                passes += effort.trials
+                if not reached < sse * (1.0 - SLOW):
+                    break
+            if best <= EXACT * work.H[y, y]:
+                break
         refined = 0.0
         copy(c_best, linear.c)
         if best < NEARLY_EXACT * work.H[y, y] and rows.n_groups == 0:

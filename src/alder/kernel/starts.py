@@ -120,8 +120,7 @@ def natural_sizes(opcodes, arguments, literals, child, mask, column_size, target
                 need[b] = 1.0
 
 
-@strict
-def place(u, lower, upper, size):
+def place_start(u: float, lower: float, upper: float, size: float) -> float:
     """Map u in [0, 1) to a start value of a parameter with these bounds and natural size."""
     bounded = lower > -np.inf and upper < np.inf
     if bounded and lower > 0.0 and upper / lower > WIDE:
@@ -141,6 +140,9 @@ def place(u, lower, upper, size):
     return min(max(value, lower), upper)
 
 
+_place = strict(place_start)
+
+
 @strict
 def spread_starts(opcodes, arguments, literals, line_parameter, lower, upper, sizes, steps, starts):
     """Fill starts (pool, lines) with the low-discrepancy set, placed for each parameter."""
@@ -155,4 +157,4 @@ def spread_starts(opcodes, arguments, literals, line_parameter, lower, upper, si
     for k in range(q):
         for s in range(starts.shape[0]):
             u = (0.5 + s * steps[q, k]) % 1.0
-            starts[s, k] = place(u, lower[k], upper[k], size[line_parameter[k]])
+            starts[s, k] = _place(u, lower[k], upper[k], size[line_parameter[k]])

@@ -7,8 +7,10 @@ class Effort(NamedTuple):
     """How many starts a fit considers and how far it follows them.
 
     `pool` starts are scored on at most `screen_rows` rows; the best `starts` are descended on all
-    rows, each for at most `iterations` passes or until a step gains less than `tolerance`. A named
-    tuple rather than a dataclass: the compiled fitter takes it as it is.
+    rows, each for at most `iterations` passes or until a step gains less than `tolerance`. Then
+    up to `trials` moves of single parameters are tried around the best, for what derivatives do
+    not see: thresholds and kinks. A named tuple rather than a dataclass: the compiled fitter takes
+    it as it is.
     """
 
     pool: int
@@ -16,9 +18,10 @@ class Effort(NamedTuple):
     iterations: int
     tolerance: float
     screen_rows: int = 64
+    trials: int = 0
 
 
-THOROUGH = Effort(pool=64, starts=8, iterations=60, tolerance=1e-9, screen_rows=128)
+THOROUGH = Effort(pool=1024, starts=8, iterations=60, tolerance=1e-9, screen_rows=256, trials=256)
 """One law, fitted as well as we can; the default of `alder.fit`."""
 
 FULL = Effort(pool=8, starts=8, iterations=30, tolerance=1e-6)
