@@ -1,6 +1,6 @@
 """Rows for the kernel, and which of them lie well away from every switch point of a law."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,11 @@ from alder.expr.evaluate import evaluate, rounding_bound
 from alder.expr.nodes import Apply, Const, Expr, walk
 from alder.expr.operators import Floors, is_integer
 from alder.fitting.observations import Observations
-from alder.fitting.separable import kernel_rows
+from alder.fitting.separable import Settings, Solutions, kernel_rows, solve
+from alder.kernel.encode import encode
 from alder.kernel.plan import Rows
+from alder.records.effort import Effort
+from alder.records.proposal import Bounds
 
 NAMES = ("x", "y", "r")
 # Two implementations may disagree by this share of a rounding bound; a switch nearer than that
@@ -41,6 +44,25 @@ def rows_of(columns: Mapping[str, FloatArray], floors: Floors | None = None) -> 
     n_rows = len(next(iter(columns.values())))
     observations = observations_of(columns, np.zeros(n_rows))
     return kernel_rows(observations, np.ones(n_rows), floors or Floors(), np.arange(n_rows))
+
+
+def solved(
+    structures: Sequence[Expr],
+    columns: Mapping[str, FloatArray],
+    target: FloatArray,
+    effort: Effort,
+    *,
+    bounds: Sequence[Mapping[str, Bounds]] | None = None,
+    weights: FloatArray | None = None,
+) -> Solutions:
+    """Fit structures by the compiled fitter, without bounds or weights unless given."""
+    return solve(
+        encode(structures, tuple(columns)),
+        observations_of(columns, target),
+        np.ones(len(target)) if weights is None else weights,
+        bounds or [{} for _ in structures],
+        Settings(effort, Floors()),
+    )
 
 
 def random_columns(rng: np.random.Generator, n_rows: int) -> dict[str, FloatArray]:

@@ -86,7 +86,7 @@ def test_the_jacobian_agrees_with_the_reference_away_from_switches(seed: int) ->
 @given(exprs(NAMES), st.lists(st.floats(-1e300, 1e300), min_size=7, max_size=7))
 def test_the_kernel_is_finite_for_finite_rows(expr: Expr, numbers: list[float]) -> None:
     columns = {name: np.array([number]) for name, number in zip(NAMES, numbers[:3], strict=True)}
-    values = dict(zip(PARAMETERS, numbers[3:], strict=True))
+    values: dict[str, float] = dict(zip(PARAMETERS, numbers[3:], strict=True))
     assert np.isfinite(interpreted(expr, columns, values, Floors())[0]).all()
     assert np.isfinite(interpreted(expr, columns, values, PAPER)[0]).all()
 

@@ -1,21 +1,22 @@
 """A structure split into linear terms is still the same structure."""
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import lsq_linear  # pyright: ignore[reportMissingTypeStubs]
 
 from alder.arrays import FloatArray
 from alder.expr.evaluate import evaluate, rounding_bound
-from alder.expr.nodes import Expr, parameters
-from alder.expr.operators import Floors
+from alder.expr.nodes import parameters
 from alder.expr.sample import random_tree
 from alder.expr.text import parse
-from alder.fitting.separable import Settings, Solutions, solve
 from alder.records.effort import FULL, SCREENED
 from alder.records.proposal import Bounds
-from kernel.points import NAMES, clear_of_switches, observations_of
+from kernel.points import NAMES, clear_of_switches, solved
 
+optimize: Any = import_module("scipy.optimize")  # it has no types
 N_ROWS = 60
 N_STRUCTURES = 12
 # Beyond this a sum of squares holds no digit of the target any more.
@@ -53,9 +54,7 @@ def test_the_reported_sum_of_squares_is_that_of_the_returned_parameters(seed: in
     weights = rng.uniform(0.2, 3.0, N_ROWS)
     trees = [random_tree(rng, int(rng.integers(1, 32)), NAMES) for _ in range(N_STRUCTURES)]
     bounds = [random_bounds(rng, parameters(tree)) for tree in trees]
-    found = solve(
-        trees, observations_of(columns, target), weights, bounds, Settings(SCREENED, Floors())
-    )
+    found = solved(trees, columns, target, SCREENED, bounds=bounds, weights=weights)
     for index, tree in enumerate(trees):
         values = found.of(index)
         clear = clear_of_switches(tree, columns, values).all()
@@ -73,20 +72,11 @@ def test_every_bound_holds_for_linear_and_nonlinear_parameters(seed: int) -> Non
     columns, target = columns_and_target(rng)
     trees = [random_tree(rng, int(rng.integers(1, 32)), NAMES) for _ in range(N_STRUCTURES)]
     bounds = [random_bounds(rng, parameters(tree)) for tree in trees]
-    found = solve(
-        trees, observations_of(columns, target), np.ones(N_ROWS), bounds,
-        Settings(SCREENED, Floors()),
-    )  # fmt: skip
+    found = solved(trees, columns, target, SCREENED, bounds=bounds)
     for index in range(N_STRUCTURES):
         if np.isfinite(found.reports[index, 0]):
             for name, value in found.of(index).items():
                 assert bounds[index].get(name, Bounds()).clip(value) == value
-
-
-def solved(tree: Expr, columns: dict[str, FloatArray], target: FloatArray) -> Solutions:
-    return solve(
-        [tree], observations_of(columns, target), np.ones(N_ROWS), [{}], Settings(FULL, Floors())
-    )
 
 
 def test_coefficients_that_enter_linearly_are_found_by_the_tree_alone() -> None:
@@ -104,7 +94,7 @@ def test_coefficients_that_enter_linearly_are_found_by_the_tree_alone() -> None:
         "exp(a*x)": 1,
         "max(a*x, b)": 2,
     }.items():
-        found = solved(parse(text, NAMES), columns, target)
+        found = solved([parse(text, NAMES)], columns, target, FULL)
         assert found.reports[0, 4] == n_nonlinear, text
 
 
@@ -119,12 +109,9 @@ def test_bounded_least_squares_agrees_with_scipy(seed: int) -> None:
     lower = rng.normal(size=5)
     upper = lower + rng.uniform(0.05, 2.0, 5)
     bounds = {n: Bounds(lower[i], upper[i]) for i, n in enumerate(names)}
-    found = solve(
-        [law], observations_of(columns, target), np.ones(N_ROWS), [bounds],
-        Settings(FULL, Floors()),
-    )  # fmt: skip
+    found = solved([law], columns, target, FULL, bounds=[bounds])
     A = np.array(list(columns.values())).T
-    oracle = lsq_linear(A, target, (lower, upper), method="bvls", tol=1e-14)
+    oracle = optimize.lsq_linear(A, target, (lower, upper), method="bvls", tol=1e-14)
     values = found.of(0)
     np.testing.assert_allclose([values[n] for n in names], oracle.x, rtol=1e-7, atol=1e-9)
 
@@ -132,6 +119,6 @@ def test_bounded_least_squares_agrees_with_scipy(seed: int) -> None:
 def test_ridge_keeps_equal_columns_solvable() -> None:
     rng = np.random.default_rng(1)
     columns, target = columns_and_target(rng)
-    found = solved(parse("a*x + b*x", NAMES), columns, target)
+    found = solved([parse("a*x + b*x", NAMES)], columns, target, FULL)
     slope = float(columns["x"] @ target / (columns["x"] @ columns["x"]))
     np.testing.assert_allclose(sum(found.of(0).values()), slope, rtol=1e-9)

@@ -71,7 +71,7 @@ def test_a_small_sine_keeps_its_relative_digits() -> None:
 
 
 def test_a_sine_beside_a_multiple_of_pi_keeps_most_of_its_digits() -> None:
-    x = np.pi * np.arange(1, 1000)  # each within a rounding of a zero of the sine
+    x = np.pi * np.arange(1.0, 1000.0)  # each within a rounding of a zero of the sine
     assert largest_error("sin", x) < 1e-9
 
 
