@@ -25,7 +25,9 @@ from alder.kernel.starts import golden_steps
 RESTARTS = 8
 SCIPY_EVALUATIONS = 30
 OPERON_ITERATIONS = 30
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_INFIX = {
+    "add": " + ", "sub": " - ", "neg": " - ", "mul": " * ", "div": " / ", "pow": " ^ ", "powp": " ^ "
+}  # fmt: skip
 
 Rows = Mapping[str, NDArray[np.float64]]
 
@@ -120,10 +122,7 @@ def _infix(expr: Expr, values: Mapping[str, float]) -> str:
             return name
         case Apply(operator, arguments):
             parts = [_infix(argument, values) for argument in arguments]
-            if operator.name in _INFIX:
-                return f"({parts[0]} {_INFIX[operator.name]} {parts[1]})"
-            if operator.name in ("pow", "powp"):
-                return f"({parts[0]} ^ {parts[1]})"
             if operator.name == "neg":
-                return f"(0.000000 - {parts[0]})"
-            return f"{operator.name}({parts[0]})"
+                parts.insert(0, "0.000000")
+            symbol = _INFIX.get(operator.name)
+            return f"({symbol.join(parts)})" if symbol else f"{operator.name}({parts[0]})"

@@ -5,8 +5,8 @@
 Structures are random trees over all operators, sizes uniform over 5 to 31 nodes, at most four
 parameters, true values uniform in the bounds -5 to 5, 256 rows of three variables. A draw is
 rejected, and counted, where it has no parameter or no variable, where the target overflows, hardly
-varies, or is numerically undefined: rounding at each node, amplified by the law, already moves a row
-by more than 1e-5 of its spread (the sine of 1e200, say), so that no two programs agree on it.
+varies, or is numerically undefined: rounding at each node, amplified by the law, already moves a
+row by more than 1e-5 of the spread (the sine of 1e200, say), so that no two programs agree on it.
 Recovered: normalised error below 1e-8 with 8 restarts, by number of nonlinear parameters.
 """
 
