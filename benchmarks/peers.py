@@ -16,17 +16,19 @@ from structures import NONLINEAR_BOUNDS, VARIABLES, bounds_of
 
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, walk
 from alder.expr.operators import Floors
-from alder.fitting.observations import Roles, observe
+from alder.fitting.observations import observe
 from alder.fitting.separable import kernel_rows
 from alder.kernel.encode import encode
 from alder.kernel.engine import evaluate_with_jacobian
 from alder.kernel.starts import golden_steps
+from alder.records.roles import Roles
 
 RESTARTS = 8
 SCIPY_EVALUATIONS = 30
 OPERON_ITERATIONS = 30
 _INFIX = {
-    "add": " + ", "sub": " - ", "neg": " - ", "mul": " * ", "div": " / ", "pow": " ^ ", "powp": " ^ "
+    "add": " + ", "sub": " - ", "neg": " - ", "mul": " * ", "div": " / ", "pow": " ^ ",
+    "powp": " ^ ",
 }  # fmt: skip
 
 Rows = Mapping[str, NDArray[np.float64]]

@@ -37,5 +37,17 @@ class BadLawFile(AlderError):
     """A saved law cannot be read."""
 
 
+class BadStudy(AlderError):
+    """A study, its file, its budget or its settings contradict themselves."""
+
+
+class BadLedger(AlderError):
+    """A ledger cannot be read, was changed, or belongs to another study."""
+
+
+class BadWorld(AlderError):
+    """A world offers experiments that make no sense, or an experiment is unknown to it."""
+
+
 class MissingExtra(AlderError):
     """An optional dependency is not installed; the message names the extra that brings it."""

@@ -13,7 +13,7 @@ from alder.expr.operators import Floors
 from alder.fitting.events import fit_events
 from alder.fitting.groups import group_offsets
 from alder.fitting.noise import estimate_noise
-from alder.fitting.observations import Observations, Roles, observe, require_varying_target
+from alder.fitting.observations import Observations, observe, require_varying_target
 from alder.fitting.request import (
     BoundsLike,
     Request,
@@ -30,6 +30,7 @@ from alder.records.coefficient import Loss
 from alder.records.effort import THOROUGH, Effort
 from alder.records.fit import Fit
 from alder.records.noise import Noise
+from alder.records.roles import Roles
 from alder.records.scope import Scope
 from alder.records.variable import Variable
 from alder.tables import Rows

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.expr.operators import Floors
 from alder.fitting.fit import FitTask, Solved, assemble, noise_of
-from alder.fitting.observations import Observations, Roles, observe, require_varying_target
+from alder.fitting.observations import Observations, observe, require_varying_target
 from alder.fitting.request import BoundsLike, Request, Structure, as_structure, known_names
 from alder.fitting.separable import Settings, Solutions, solve
 from alder.kernel.encode import encode
 from alder.records.effort import SCREENED, Effort
 from alder.records.fit import Fit
 from alder.records.proposal import Bounds
+from alder.records.roles import Roles
 from alder.records.variable import Variable
 from alder.tables import Rows
 

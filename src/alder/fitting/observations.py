@@ -9,22 +9,8 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray, freeze
 from alder.errors import BadTable
+from alder.records.roles import Roles
 from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Which columns say something about a row rather than about the world."""
-
-    sigma: str | None = None
-    weight: str | None = None
-    group: str | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns named, in a fixed order."""
-        return tuple(n for n in (self.sigma, self.weight, self.group) if n is not None)
 
 
 @final
@@ -69,7 +55,8 @@ class Observations:
 
 def observe(rows: Rows, target: str, names: Sequence[str], roles: Roles) -> Observations:
     """Pick the columns a fit needs, drop incomplete rows, and refuse what no fit can use."""
-    require_columns([*names, target, *roles.names], column_names(rows))
+    apart = [n for n in (roles.sigma, roles.weight, roles.group) if n is not None]
+    require_columns([*names, target, *apart], column_names(rows))
     wanted = [*names, target, *(n for n in (roles.sigma, roles.weight) if n is not None)]
     columns = as_columns(rows, wanted)
     complete = np.all([~np.isnan(columns[name]) for name in wanted], axis=0)

@@ -1,0 +1,133 @@
+"""What can be plugged in: protocols of one to three methods, which receive values only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, final, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.records.evidence import Candidate, Choice, Evidence
+from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.law import Law
+from alder.records.proposal import Proposal
+from alder.records.verdict import Commitment, Verdict
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Submission:
+    """What a proposer offers in one round.
+
+    `source` is a proposal, or whatever a model or an agent wrote, to be read as hostile input.
+    `rivals` are other structures that explain the rows about as well; selection needs them.
+    """
+
+    source: Proposal | str | bytes
+    rivals: tuple[Proposal, ...] = ()
+    tokens: int = 0
+
+
+@runtime_checkable
+class Proposer(Protocol):
+    """A Law Revision Agent."""
+
+    def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
+        """Return the next structure to submit, or None where nothing new is left to say."""
+        ...
+
+
+@runtime_checkable
+class Forecast(Protocol):
+    """What may be known about experiments before they are run."""
+
+    def pool(self) -> Pool:
+        """Return every experiment on offer, with cost and safety; never an outcome."""
+        ...
+
+    def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
+        """Return what a law says these experiments would show, (experiments, outputs)."""
+        ...
+
+
+@runtime_checkable
+class Plant(Protocol):
+    """The world itself. Each run is charged; nothing is run speculatively."""
+
+    def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
+        """Run safe experiments in order; one that fails is an answer, not an exception."""
+        ...
+
+
+@runtime_checkable
+class World(Forecast, Plant, Protocol):
+    """A plant with its forecast."""
+
+
+@runtime_checkable
+class Selector(Protocol):
+    """An Active Rollout Selector."""
+
+    def select(
+        self,
+        candidates: Sequence[Candidate],
+        evidence: Evidence,
+        forecast: Forecast,
+        n: int,
+        rng: np.random.Generator,
+    ) -> tuple[Choice, ...]:
+        """Return up to n distinct safe experiments not yet run, best first, with reasons.
+
+        An empty answer means that no safe experiment separates the candidates.
+        """
+        ...
+
+
+@runtime_checkable
+class Verifier(Protocol):
+    """Holds protected rows and answers with one category."""
+
+    def commitments(self) -> tuple[Commitment, ...]:
+        """Return salted digests of the protected rows."""
+        ...
+
+    def submit(self, law: Law) -> Verdict:
+        """Judge one law; every call is counted."""
+        ...
+
+
+@runtime_checkable
+class Criterion(Protocol):
+    """One test of a law against protected rows."""
+
+    def violated(self, law: Law, rows: Mapping[str, FloatArray], role: str) -> bool:
+        """Say whether the law fails on the rows of this role ("admission" or a shift)."""
+        ...
+
+
+@runtime_checkable
+class Store(Protocol):
+    """An append-only list of events; the whole storage contract."""
+
+    def append(self, kind: str, content: Mapping[str, object]) -> str:
+        """Add one event durably and return its digest."""
+        ...
+
+    def events(self) -> Sequence["Event"]:
+        """Return all events in order."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """One entry of the ledger: its number, kind, content, and digest over all before it.
+
+    `content` is JSON apart from arrays, which are stored compactly beside it.
+    """
+
+    number: int
+    kind: str
+    content: Mapping[str, object]
+    digest: str

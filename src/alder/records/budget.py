@@ -1,0 +1,46 @@
+"""What a study may use up, and what it has used."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from alder.errors import BadStudy
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The limits of a study: proposals, queries in batches, their cost, seconds and tokens.
+
+    A query is one experiment. `seconds` is a guard; everything else is counted, so that a result
+    does not depend on the machine.
+    """
+
+    proposals: int = 8
+    queries: int = 48
+    batch: int = 8
+    cost: float = math.inf
+    seconds: float = math.inf
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse limits below zero, and batches of nothing."""
+        for name in ("proposals", "batch"):
+            if getattr(self, name) < 1:
+                raise BadStudy(f"budget.{name} must be at least 1; got {getattr(self, name)}.")
+        for name in ("queries", "cost", "seconds"):
+            if not getattr(self, name) >= 0:
+                raise BadStudy(f"budget.{name} must not be negative; got {getattr(self, name)}.")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a study has used so far."""
+
+    proposals: int = 0
+    queries: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    tokens: int = 0
+    fits: int = 0

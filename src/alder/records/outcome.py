@@ -1,0 +1,61 @@
+"""How a study ends: a law, or a refusal that names its cause."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+from alder.records.budget import Spent
+from alder.records.law import Law
+from alder.records.verdict import Verdict
+
+Cause: TypeAlias = Literal[
+    "noise",
+    "missing-operator",
+    "missing-variable",
+    "excitation",
+    "no-safe-experiment",
+    "budget",
+    "no-valid-proposal",
+]
+
+CAUSES: dict[Cause, str] = {
+    "noise": "the noise is larger than the accuracy that was asked for",
+    "missing-operator": "the grammar cannot say what the rows show",
+    "missing-variable": "rows with equal settings differ by more than the noise",
+    "excitation": "a variable, or a combination of variables, was never moved enough",
+    "no-safe-experiment": "no safe experiment separates the laws that are left",
+    "budget": "the budget ended before a law was admitted",
+    "no-valid-proposal": "no proposal passed the checks",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusal:
+    """Why no law is returned, what to do next, and what was left standing.
+
+    `candidate` is the last fitted law, kept for scoring and pictures; it was not admitted.
+    """
+
+    cause: Cause
+    reason: str
+    advice: str
+    candidate: Law | None = None
+    rivals: tuple[Law, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The end of a study: exactly one of `law` and `refusal` is there.
+
+    `digest` is that of the last event of the ledger; `cut_short` says that the guard on seconds
+    ended the study, so that another machine might have gone on.
+    """
+
+    law: Law | None
+    refusal: Refusal | None
+    spent: Spent
+    digest: str
+    verdict: Verdict | None = None
+    cut_short: bool = False
+    ledger: str = ""
