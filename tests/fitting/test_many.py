@@ -73,7 +73,6 @@ def test_whole_fits_are_made_when_they_are_asked_for() -> None:
         found[3]
 
 
-@pytest.mark.xfail(reason="fixed values of other structures are listed too")
 def test_bounds_and_fixed_values_apply_where_a_structure_has_that_parameter() -> None:
     own = Proposal(parse("k*x*y", NAMES), {"k": Bounds(3.0, 4.0)})
     found = fit_many(

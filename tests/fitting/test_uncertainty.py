@@ -113,7 +113,6 @@ def test_intervals_of_the_mean_cover_the_law_behind_the_data() -> None:
         assert_nominal(float(count), 250)
 
 
-@pytest.mark.xfail(reason="the noise counts undetermined coefficients as determined")
 def test_an_undetermined_product_still_predicts_with_a_finite_interval() -> None:
     rows = line(np.random.default_rng(0))
     whole: Fit = fit("a + b*x", rows, target="y")

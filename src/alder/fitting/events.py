@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.errors import BadTable
-from alder.expr.nodes import parameters
+from alder.expr.evaluate import jacobian
+from alder.expr.nodes import Expr, parameters
 from alder.expr.operators import Floors
 from alder.fitting.observations import Observations
 from alder.fitting.request import Request, used_variables
 from alder.fitting.separable import Settings, kernel_rows, solve
-from alder.fitting.uncertainty import estimate, find_states, scale, with_units
+from alder.fitting.uncertainty import Estimates, estimate, find_states, scale, with_units
 from alder.kernel.encode import Batch, encode
 from alder.kernel.engine import evaluate_with_jacobian
 from alder.kernel.plan import Rows
@@ -78,6 +79,8 @@ def fit_events(
     structures, and from a fixed set of points inside the bounds. `loss` is the mean logistic loss
     and `nmse` its share of what tossing a coin would lose.
     """
+    if len(observations.sigma) or observations.groups:
+        raise BadTable("A law of events takes weights, but no error bars and no groups.")
     signs, weights = _labels(observations, target.name)
     batch = encode([request.structure], observations.names, request.fixed)
     names = batch.parameters[0]
@@ -140,8 +143,9 @@ def _spread(lower: FloatArray, upper: FloatArray, count: int) -> list[FloatArray
 
 
 def _loss(scores: FloatArray, signs: FloatArray, weights: FloatArray) -> float:
-    losses = np.logaddexp(0.0, -signs * scores)
-    return float(np.mean(weights * losses) + _RIDGE * np.mean(np.square(scores)))
+    with np.errstate(over="ignore"):
+        losses = np.logaddexp(0.0, -signs * scores)
+        return float(np.mean(weights * losses) + _RIDGE * np.mean(np.square(scores)))
 
 
 def _descend(  # noqa: PLR0913 (mirrors the compiled descent)
@@ -197,6 +201,25 @@ def _solve_step(
     return step
 
 
+def _sandwich(
+    estimates: Estimates,
+    structure: Expr,
+    values: Mapping[str, float],
+    observations: Observations,
+    floors: Floors,
+    spread: FloatArray,
+) -> Estimates:
+    r"""Correct the covariance for weights that are not inverse variances: $H^{-1} G H^{-1}$.
+
+    $G = \sum w^2 (y - p)^2 J J^T$ is what the weighted slopes really scatter (Huber 1967).
+    """
+    names = parameters(structure)
+    _, slopes = jacobian(structure, observations.by_name, values, names, floors)
+    G = (slopes * spread[:, None]).T @ slopes
+    covariance = estimates.covariance @ G @ estimates.covariance
+    return replace(estimates, covariance=covariance)
+
+
 def _assemble(  # noqa: PLR0913 (gathers a record)
     request: Request,
     observations: Observations,
@@ -218,7 +241,9 @@ def _assemble(  # noqa: PLR0913 (gathers a record)
         structure, values, observations, np.maximum(curvature, 1e-300), states=states,
         floors=floors,
     )  # fmt: skip
-    estimates = scale(estimates, 1.0, 0)
+    estimates = scale(_sandwich(estimates, structure, values, observations, floors,
+                                weights * np.square(np.where(signs > 0.0, 1.0 - chance, chance))
+                                * weights), 1.0, math.inf)  # fmt: skip
     used = used_variables(structure, declared)
     loss = float(np.mean(weights * np.logaddexp(0.0, -signs * found)))
     notes = estimates.determination.sentences

@@ -1,7 +1,8 @@
 """Fit one law to rows: coefficients, noise, intervals, and what is not determined."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -39,6 +40,8 @@ from alder.tables import Rows
 _NOISE_ROUNDS = 3
 # Residuals below this share of the target are rounding, not noise.
 _ROUNDING = 1e-13
+# Residuals beyond this come from a law that saturates, and their squares would overflow.
+_HUGE = 1e150
 _REASONS = {
     CONVERGED: "converged",
     EXHAUSTED: "stopped at the iteration limit; raise `iterations` in the effort",
@@ -85,7 +88,8 @@ def fit(  # noqa: PLR0913 (a user's whole request in one call)
     if objective == "events":
         return fit_events(request, observations, goal, variables, effort, floors or Floors())
     require_varying_target(observations, goal.name)
-    task = FitTask(request, observations, goal, variables, floors or Floors(), noise)
+    given = None if noise is None else replace(noise, origin="given")
+    task = FitTask(request, observations, goal, variables, floors or Floors(), given)
     return fit_squared(task, effort)
 
 
@@ -117,21 +121,21 @@ def fit_squared(task: FitTask, effort: Effort) -> Fit:
     observations = task.observations
     solved = _solve(task, observations.weights(), effort)
     if len(observations.sigma):
-        return assemble(task, solved, None)
-    noise = task.noise or noise_of(task, solved)
+        return assemble(task, solved)
+    nominal = len(parameters(task.request.structure)) - len(task.request.fixed)
+    residual_df = observations.n_rows - nominal - max(len(observations.groups) - 1, 0)
     for _ in range(_NOISE_ROUNDS):
-        if noise.proportional == 0.0 or noise.additive == 0.0:
+        noise = task.noise or _noise_of(task, solved, residual_df)
+        variances: FloatArray = np.square(noise.sigma(_predict(task, solved.values)))
+        if noise.proportional == 0.0 or not variances.min() > 0.0:
             break
-        predictions = _predict(task, solved.values)
-        variances = np.square(noise.sigma(predictions))
         weights = observations.weights() * float(np.mean(variances)) / variances
         solved = _solve(task, weights, effort)
-        noise = task.noise or noise_of(task, solved)
-    return assemble(task, solved, noise)
+    return assemble(task, solved)
 
 
-def assemble(task: FitTask, solved: Solved, noise: Noise | None) -> Fit:
-    """Add to coefficients everything a fit carries; `noise` is None where rows have error bars."""
+def assemble(task: FitTask, solved: Solved) -> Fit:
+    """Add to coefficients everything a fit carries."""
     request, observations = task.request, task.observations
     names = parameters(request.structure)
     states = find_states(names, solved.values, request.bounds, request.fixed)
@@ -142,15 +146,18 @@ def assemble(task: FitTask, solved: Solved, noise: Noise | None) -> Fit:
     )  # fmt: skip
     residuals, offsets = _residuals(task, solved)
     residual_df = max(observations.n_rows - estimates.n_free - max(n_groups - 1, 0), 0)
-    chi2 = float(np.sum(weights * np.square(residuals)))
-    if noise is None:
-        estimates = scale(estimates, 1.0, 0)
+    with np.errstate(over="ignore"):
+        chi2 = min(float(np.sum(weights * np.square(residuals))), _HUGE**2)
+    if len(observations.sigma):
         noise = Noise(float(np.median(observations.sigma)), origin="given")
+        estimates = scale(estimates, 1.0, math.inf)
+    elif task.noise is not None:
+        noise = task.noise
+        variance = float(np.mean(np.square(noise.sigma(_predict(task, solved.values)))))
+        estimates = scale(estimates, variance, math.inf)
     else:
-        variance = chi2 / residual_df if residual_df else 0.0
-        if noise.origin == "given":
-            variance = float(np.mean(np.square(noise.sigma(_predict(task, solved.values)))))
-        estimates = scale(estimates, variance, residual_df)
+        noise = _noise_of(task, solved, residual_df)
+        estimates = scale(estimates, chi2 / max(residual_df, 1), residual_df)
     return Fit(
         structure=request.structure,
         target=task.target,
@@ -202,21 +209,21 @@ def _residuals(task: FitTask, solved: Solved) -> tuple[FloatArray, FloatArray]:
     return (raw - offsets[observations.group] if len(offsets) else raw), offsets
 
 
-def noise_of(task: FitTask, solved: Solved) -> Noise:
+def _noise_of(task: FitTask, solved: Solved, residual_df: int) -> Noise:
     """Estimate the noise from what the law leaves unexplained."""
     observations = task.observations
-    residuals, offsets = _residuals(task, solved)
-    spread = float(np.max(np.abs(observations.target)))
-    if float(np.max(np.abs(residuals))) <= _ROUNDING * spread:
+    residuals, _ = _residuals(task, solved)
+    largest = float(np.max(np.abs(residuals)))
+    if largest > _HUGE:
+        return Noise(_HUGE, origin="none")
+    if largest <= _ROUNDING * float(np.max(np.abs(observations.target))):
         return Noise(float(np.sqrt(np.mean(np.square(residuals)))))
-    n_parameters = len(parameters(task.request.structure)) - len(task.request.fixed)
-    residual_df = observations.n_rows - n_parameters - max(len(offsets) - 1, 0)
     roots = np.sqrt(observations.weights())
     return estimate_noise(residuals * roots, _predict(task, solved.values), residual_df)
 
 
 def _nmse(residuals: FloatArray, target: FloatArray, weights: FloatArray) -> float:
     mean = float(np.sum(weights * target) / np.sum(weights))
-    return float(
-        np.sum(weights * np.square(residuals)) / np.sum(weights * np.square(target - mean))
-    )
+    with np.errstate(over="ignore"):
+        unexplained = float(np.sum(weights * np.square(residuals)))
+    return unexplained / float(np.sum(weights * np.square(target - mean)))

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.expr.nodes import parameters
 from alder.expr.operators import Floors
-from alder.fitting.fit import FitTask, Solved, assemble, noise_of
+from alder.fitting.fit import FitTask, Solved, assemble
 from alder.fitting.observations import Observations, observe, require_varying_target
 from alder.fitting.request import BoundsLike, Request, Structure, as_structure, known_names
 from alder.fitting.separable import Settings, Solutions, solve
@@ -55,8 +56,7 @@ class Fits:
         code = int(self.solutions.reports[index, 1])
         weights = task.observations.weights()
         solved = Solved({**task.request.fixed, **found}, weights, code)
-        given = bool(len(task.observations.sigma))
-        return assemble(task, solved, None if given else noise_of(task, solved))
+        return assemble(task, solved)
 
     def __iter__(self) -> Iterator[Fit]:
         """Yield whole fits in order."""
@@ -118,7 +118,10 @@ def _request(
     held: Mapping[str, float],
 ) -> Request:
     structure, own = as_structure(law, names)
-    return Request(structure, {**shared, **own} if shared else own, held)
+    if not held:
+        return Request(structure, {**shared, **own} if shared else own, held)
+    mine = {name: held[name] for name in parameters(structure) if name in held}
+    return Request(structure, {**shared, **own}, mine)
 
 
 def _collect(tasks: tuple[FitTask, ...], observations: Observations, solutions: Solutions) -> Fits:

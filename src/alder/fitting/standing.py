@@ -7,18 +7,15 @@ from typing import final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc, fdtrc  # pyright: ignore[reportMissingTypeStubs]
 
 from alder.arrays import FloatArray
+from alder.consistency import chi_square_p, errors_of
 from alder.errors import BadParameter, BadTable
-from alder.expr.evaluate import jacobian
 from alder.records.law import Law
 from alder.tables import Rows, as_columns, drop_missing
 
 # A law that holds is called broken once in a hundred checks.
 LEVEL = 0.01
-# Rows are written with some ten digits; a law without noise need not predict better than that.
-_ROUNDING = 1e-9
 # Each variable's rows are cut into thirds; a third of fewer rows says little about a region.
 _FEWEST = 5
 
@@ -82,13 +79,9 @@ def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
     if sigma and not (columns[sigma] > 0.0).all():
         raise BadTable(f"Error bars must be positive; column `{sigma}` has others.")
     judged = {name: column[inside] for name, column in columns.items()}
-    f, J = _predict(law, judged)
-    error = judged[law.target.name] - f
-    noise = judged[sigma] if sigma else law.noise.sigma(f)
-    noise = np.maximum(noise, _ROUNDING * float(np.sqrt(np.mean(np.square(f)))) + 1e-300)
-    A = (J @ _root(law.covariance)) / noise[:, None]
-    known = bool(sigma) or law.noise.origin == "given"
-    p_value = _p_value(error / noise, A, None if known else law.residual_df)
+    errors = errors_of(law, judged, sigma=judged[sigma] if sigma else None)
+    error, noise, A = errors.error, errors.noise, errors.spread
+    p_value = chi_square_p(errors)
     spread = float(np.sqrt(np.sum(np.square(noise)) + np.sum(np.square(noise @ A))))
     return Standing(
         holds=p_value >= LEVEL,
@@ -102,29 +95,6 @@ def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
         p_value=p_value,
         worst=_worst({name: judged[name] for name in names}, error / noise),
     )
-
-
-def _predict(law: Law, columns: Mapping[str, FloatArray]) -> tuple[FloatArray, FloatArray]:
-    names = [coefficient.name for coefficient in law.coefficients]
-    return jacobian(law.structure, columns, law.values, names, law.floors)
-
-
-def _root(covariance: FloatArray) -> FloatArray:
-    """Return L with C = L L^T, also where C is singular."""
-    if not len(covariance):
-        return covariance
-    values, vectors = np.linalg.eigh(np.where(np.isfinite(covariance), covariance, 0.0))
-    return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def _p_value(z: FloatArray, A: FloatArray, residual_df: int | None) -> float:
-    """Return the chance of a larger chi-square; z are errors in noise units, A = D^-1/2 J L."""
-    projected = A.T @ z
-    middle = np.eye(A.shape[1]) + A.T @ A
-    chi2 = float(z @ z - projected @ np.linalg.solve(middle, projected))
-    if residual_df is None:
-        return float(chdtrc(len(z), max(chi2, 0.0)))
-    return float(fdtrc(len(z), max(residual_df, 1), max(chi2, 0.0) / len(z)))
 
 
 def _rms(z: FloatArray) -> float:

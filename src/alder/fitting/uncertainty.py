@@ -113,19 +113,19 @@ def _rank_of_lost(determination: Determination) -> int:
     return int(np.linalg.matrix_rank(determination.inverse[np.ix_(lost, lost)], hermitian=True))
 
 
-def scale(estimates: Estimates, variance: float, residual_df: int) -> Estimates:
+def scale(estimates: Estimates, variance: float, residual_df: float) -> Estimates:
     """Multiply the covariance by the residual variance and fill in the 95 % intervals.
 
-    `residual_df` is 0 where error bars were given: the normal quantile then takes the place of
-    Student's.
+    Intervals are Student's with `residual_df`, infinite where the noise is known beforehand. With
+    no degree of freedom left nothing is known about the noise, and intervals are infinite.
     """
     covariance = estimates.covariance * variance
-    df = float(residual_df) if residual_df > 0 else 1e9
-    quantile = float(stdtrit(df, 0.5 + LEVEL / 2.0))
+    quantile = float(stdtrit(min(max(residual_df, 1.0), 1e9), 0.5 + LEVEL / 2.0))
+    unknown = residual_df < 1
     filled: list[Coefficient] = []
     for index, coefficient in enumerate(estimates.coefficients):
         error = float(np.sqrt(max(covariance[index, index], 0.0)))
-        if coefficient.state == "undetermined":
+        if coefficient.state == "undetermined" or (unknown and coefficient.state == "free"):
             error = float("inf")
         half = quantile * error
         filled.append(

@@ -30,12 +30,19 @@ from alder.kernel.starts import spread_starts
 CONVERGED, STALLED, EXHAUSTED, UNSOLVABLE = 0, 1, 2, 3
 NEARLY_EXACT = 1e-9
 """Below this share of the target's own sum of squares the Gram matrix has no digits left."""
-EXACT = 1e-30
-"""A residual of a few roundings a row: no start can do better."""
+RESOLUTION = 1e-15
+"""What a Gram matrix can resolve of the parts a sum of squares is made of."""
+EXACT = 1e-14
+"""At this share of the target's own sum of squares a start has found the law; `refine` follows."""
+FLAT = 1e-6
+"""A full step that promises less than this share of the sum of squares has nowhere to go."""
 REFINEMENTS = 12
 """Gauss-Newton converges quadratically near an exact fit; a dozen steps reach rounding."""
+SAME_BASIN = 0.05
+"""Parameters this close to a known optimum, relatively, at a similar error, lead to it."""
+SIMILAR = 1.5
 SLOW = 1e-2
-"""A step that gains less than this, this close to a known optimum, adds nothing new."""
+"""A search without derivatives must gain this much to be worth another descent."""
 WIDEST_TO_FINEST = 64
 """Rounds of a compass search: enough to go from the width of the bounds to rounding."""
 PATIENCE = 5
@@ -245,16 +252,20 @@ def project(plan, H, linear):
     if m < 0:
         return np.inf
     sse = H[y, y]
+    parts = H[y, y]
     if o >= 0:
         sse += H[o, o] - 2.0 * H[o, y]
+        parts += H[o, o]
     for i in range(n):
         s = 0.0
         for j in range(n):
             s += linear.G[i, j] * linear.c[j]
         sse += linear.c[i] * (s - 2.0 * linear.b[i])
-    if not sse < np.inf:
+        parts += abs(linear.c[i] * s)
+    if not parts < np.inf:
         return np.inf
-    return max(sse, 0.0)
+    # Large parts that cancel leave rounding, which must not pass for an exact fit.
+    return max(sse, RESOLUTION * parts)
 
 
 @strict
@@ -332,7 +343,7 @@ def damped_step(JJ, g, damping, theta, lower, upper, step, A):
 @strict
 def _beside(theta, known):
     for k in range(theta.size):
-        if abs(theta[k] - known[k]) > SLOW * abs(known[k]):
+        if abs(theta[k] - known[k]) > SAME_BASIN * abs(known[k]):
             return False
     return True
 
@@ -370,7 +381,7 @@ def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
             fails = 0
             copy(trial, theta)
             copy(linear.c, c)
-            if gain < SLOW and current < best * (1.0 + SLOW) and _beside(theta, known):
+            if best < np.inf and current < best * SIMILAR and _beside(theta, known):
                 code = CONVERGED
                 break
             if current <= EXACT * work.H[y, y] or (iteration > 0 and gain < effort.tolerance):
@@ -384,9 +395,13 @@ def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
                 break
             fails += 1
             damping *= 8.0
-            # A step that changes nothing in the last digits has arrived rather than stalled.
             if fails > PATIENCE:
-                code = CONVERGED if current < NEARLY_EXACT * work.H[y, y] else STALLED
+                promised = 0.0
+                if damped_step(JJ, g, 1e-8, theta, lower, upper, step, A):
+                    for k in range(q):
+                        promised += g[k] * step[k]
+                arrived = promised <= FLAT * current or current < NEARLY_EXACT * work.H[y, y]
+                code = CONVERGED if arrived else STALLED
                 break
         while not damped_step(JJ, g, damping, theta, lower, upper, step, A):
             damping = damping * 8.0 + 1e-8
@@ -467,7 +482,7 @@ def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
             start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
         )  # fmt: skip
         _copy_block(plan, rows, start, n, n_live, work)
-        copy(plan.static[n_static - 1, start : start + n], residual[:n])
+        fill(residual[:n], 0.0)
         for j in range(n_linear + 1):
             column = plan.offset_column if j == n_linear else plan.linear_column[j]
             if column < 0:
@@ -478,9 +493,12 @@ def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
             else:
                 source = plan.static[column - n_dynamic, start : start + n]
             for i in range(n):
-                residual[i] -= a * source[i]
+                residual[i] += a * source[i]
             if j < n_linear:
                 copy(source, J[j, :n])
+        observed = plan.static[n_static - 1, start : start + n]
+        for i in range(n):  # the model first: its large parts cancel among themselves
+            residual[i] = observed[i] - residual[i]
         sse += _dot(residual[:n], residual[:n])
         if n_lines == 0 and theta.size > 0:
             continue
@@ -628,7 +646,9 @@ def fit_batch(
         y = plan.n_columns - 1
         best = np.inf
         code = UNSOLVABLE
-        theta_best, c_best = np.zeros(q), np.zeros(linear.c.size)
+        theta_best, c_best = starts[order[0]].copy(), np.zeros(linear.c.size)
+        for j in range(linear.c.size):
+            c_best[j] = min(max(0.0, linear.lower[j]), linear.upper[j])
         for d in range(min(effort.starts, effort.pool) if q > 0 else 1):
             theta = starts[order[d]].copy()
             for _ in range(2):
