@@ -1,0 +1,1 @@
+"""Where experiments are run: functions, pools, equations, simulators, people and log files."""

@@ -1,0 +1,87 @@
+"""What user code returned, as rows; what cannot be rows becomes the reason of a failed run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from alder.arrays import FloatArray
+from alder.errors import BadTable
+from alder.records.experiment import FailedRun, Trajectory
+from alder.records.grammar import Grammar
+from alder.records.roles import Roles
+from alder.spelling import printable
+from alder.tables import as_columns, column_names
+from alder.worlds.offers import Settings
+
+
+def wanted_columns(grammar: Grammar, roles: Roles) -> tuple[str, ...]:
+    """Name the columns every row of a study carries."""
+    return (*grammar.variable_names, grammar.target.name, *roles.names)
+
+
+def as_numbers(value: object) -> FloatArray | None:
+    """Return numbers as float64, or None where the value is text, complex or no number at all."""
+    try:
+        array: npt.NDArray[Any] = np.asarray(value)
+        if array.dtype.kind not in "biufO":
+            return None
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def to_trajectory(
+    experiment: str, value: object, settings: Settings, *, wanted: Sequence[str], target: str
+) -> Trajectory | FailedRun:
+    """Read the target, or rows, as the rows of one experiment.
+
+    A single number is the target at the experiment's own settings. In rows, a wanted column that
+    is not there is filled with the setting of that name.
+    """
+    number = as_numbers(value)
+    if number is not None and number.size == 1:
+        value = {target: number.ravel()}
+    elif number is not None:
+        return FailedRun(experiment, _rubbish(value, target))
+    try:
+        named = column_names(value)
+        columns = as_columns(value, [name for name in wanted if name in named])
+    except BadTable as error:
+        if isinstance(value, Mapping):
+            return FailedRun(experiment, str(error))
+        return FailedRun(experiment, _rubbish(value, target))
+    if target not in columns:
+        return FailedRun(experiment, f"the rows it returned have no column `{target}`")
+    return _completed(experiment, columns, settings, wanted)
+
+
+def _completed(
+    experiment: str, columns: Mapping[str, FloatArray], settings: Settings, wanted: Sequence[str]
+) -> Trajectory | FailedRun:
+    n_rows = len(next(iter(columns.values())))
+    if n_rows == 0:
+        return FailedRun(experiment, "it returned no rows")
+    rows = dict(columns)
+    for name in wanted:
+        if name not in rows:
+            setting = settings.get(name)
+            if setting is None or isinstance(setting, str):
+                return FailedRun(experiment, f"the rows it returned have no column `{name}`")
+            rows[name] = np.full(n_rows, float(setting))
+        missing = ~np.isfinite(rows[name])
+        if missing.any():
+            where = f" in row {int(np.argmax(missing)) + 1}" if n_rows > 1 else ""
+            return FailedRun(experiment, f"it returned no finite `{name}`{where}")
+    return Trajectory(rows, experiment)
+
+
+def _rubbish(value: object, target: str) -> str:
+    kind = type(value).__name__
+    if value is None:
+        return f"it returned nothing; `{target}` or rows were expected"
+    shown = printable(repr(value)) if isinstance(value, str | int | float | complex) else ""
+    size = cast("tuple[int, ...]", np.shape(cast("Any", value))) if shown == "" else ()
+    what = f"a {kind} of shape {size}" if size else f"a {kind}" + (f" ({shown})" if shown else "")
+    return f"it returned {what}; `{target}` or rows were expected"
