@@ -58,8 +58,8 @@ def content_of(law: LawParts) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "structure": structure_to_json(law["structure"]),
-        "target": _variable_to_json(law["target"]),
-        "variables": [_variable_to_json(variable) for variable in law["variables"]],
+        "target": variable_to_json(law["target"]),
+        "variables": [variable_to_json(variable) for variable in law["variables"]],
         "coefficients": [_coefficient_to_json(c) for c in law["coefficients"]],
         "covariance": [[_number(entry) for entry in row] for row in law["covariance"].tolist()],
         "residual_df": int(law["residual_df"]),
@@ -110,7 +110,7 @@ def from_file(text: str, name: str = "The law file") -> LawParts:
             f"{name} has the schema {file.get('schema')!r}; this version of Alder reads {SCHEMA!r}."
         )
     try:
-        law = _parts(file)
+        law = parts_of(file)
         digest = digest_of(content_of(law))
     except KeyError as error:
         raise BadLawFile(f"{name} misses {error.args[0]!r}; save the law again.") from None
@@ -243,7 +243,8 @@ def _refuse_constant(word: str) -> float:
     raise ValueError(word)
 
 
-def _variable_to_json(variable: Variable) -> dict[str, Any]:
+def variable_to_json(variable: Variable) -> dict[str, Any]:
+    """Write a variable as JSON values."""
     return {
         "name": variable.name,
         "unit": variable.unit,
@@ -254,7 +255,8 @@ def _variable_to_json(variable: Variable) -> dict[str, Any]:
     }
 
 
-def _variable_from_json(value: Mapping[str, Any]) -> Variable:
+def variable_from_json(value: Mapping[str, Any]) -> Variable:
+    """Read what `variable_to_json` wrote."""
     ends = value["range"]
     return Variable(
         name=value["name"],
@@ -292,11 +294,12 @@ def _coefficient_from_json(value: Mapping[str, Any]) -> Coefficient:
     )
 
 
-def _parts(file: Mapping[str, Any]) -> LawParts:
+def parts_of(file: Mapping[str, Any]) -> LawParts:
+    """Return the fields of a law from what `content_of` wrote."""
     return LawParts(
         structure=structure_from_json(file["structure"]),
-        target=_variable_from_json(file["target"]),
-        variables=tuple(map(_variable_from_json, file["variables"])),
+        target=variable_from_json(file["target"]),
+        variables=tuple(map(variable_from_json, file["variables"])),
         coefficients=tuple(map(_coefficient_from_json, file["coefficients"])),
         covariance=_covariance(file["covariance"]),
         residual_df=_read_count(file["residual_df"]),
