@@ -51,3 +51,7 @@ class BadWorld(AlderError):
 
 class MissingExtra(AlderError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class VerifierFailed(AlderError):
+    """The process that holds protected rows stopped, hung, or answered what it must not."""
