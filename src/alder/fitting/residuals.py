@@ -1,0 +1,52 @@
+"""Where a fitted law leaves something unexplained: public diagnostics for people and proposers."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.expr.evaluate import evaluate
+from alder.records.evidence import Misfit
+from alder.records.fit import Fit
+
+# Rows of one variable are cut into this many parts of equal count.
+_PARTS = 8
+# A part whose mean residual lies this many standard errors off is worth a line; with eight parts
+# and seven variables chance exceeds it once in a few hundred fits.
+_NOTABLE = 4.0
+
+
+def find_misfits(fit: Fit, rows: Mapping[str, FloatArray]) -> tuple[Misfit, ...]:
+    r"""Cut rows along each variable and look for parts whose mean residual is not zero.
+
+    The strength of a part of $n$ rows is $|\bar r| \sqrt n / \sigma$. Strongest first.
+    """
+    predictions = evaluate(fit.structure, rows, fit.values, fit.floors)
+    sigma = fit.noise.sigma(predictions)
+    if not (sigma > 0.0).all():
+        return ()
+    scaled = (rows[fit.target.name] - predictions) / sigma
+    found = [
+        misfit
+        for variable in fit.variables
+        if (misfit := _along(variable.name, rows[variable.name], scaled)) is not None
+    ]
+    return tuple(sorted(found, key=lambda misfit: -misfit.strength))
+
+
+def _along(name: str, column: FloatArray, scaled: FloatArray) -> Misfit | None:
+    order = np.argsort(column, kind="stable")
+    parts = [part for part in np.array_split(order, _PARTS) if len(part)]
+    strengths = [float(np.mean(scaled[part]) * np.sqrt(len(part))) for part in parts]
+    worst = int(np.argmax(np.abs(strengths)))
+    if abs(strengths[worst]) < _NOTABLE:
+        return None
+    low, high = float(column[parts[worst]].min()), float(column[parts[worst]].max())
+    side = "above" if strengths[worst] > 0 else "below"
+    if worst == 0:
+        where = f"where {name} < {high:.4g} rows lie {side} the law"
+    elif worst == len(parts) - 1:
+        where = f"where {name} > {low:.4g} rows lie {side} the law"
+    else:
+        where = f"where {name} is {low:.4g} to {high:.4g} rows lie {side} the law"
+    return Misfit(name, abs(strengths[worst]), where)

@@ -1,0 +1,1 @@
+"""Law Revision Agents: they read evidence and say what to try next."""

@@ -1,0 +1,1 @@
+"""The built-in proposer: sums of products of shape functions, found by a beam over fits."""
