@@ -23,6 +23,8 @@ def wanted_columns(grammar: Grammar, roles: Roles) -> tuple[str, ...]:
 
 def as_numbers(value: object) -> FloatArray | None:
     """Return numbers as float64, or None where the value is text, complex or no number at all."""
+    if value is None:  # numpy would read it as NaN
+        return None
     try:
         array: npt.NDArray[Any] = np.asarray(value)
         if array.dtype.kind not in "biufO":
@@ -40,21 +42,26 @@ def to_trajectory(
     A single number is the target at the experiment's own settings. In rows, a wanted column that
     is not there is filled with the setting of that name.
     """
-    number = as_numbers(value)
-    if number is not None and number.size == 1:
-        value = {target: number.ravel()}
-    elif number is not None:
-        return FailedRun(experiment, _rubbish(value, target))
+    named = _names(value)
+    if named is None:
+        number = as_numbers(value)
+        if number is None or number.size != 1:
+            return FailedRun(experiment, _rubbish(value, target))
+        value, named = {target: number.ravel()}, (target,)
     try:
-        named = column_names(value)
         columns = as_columns(value, [name for name in wanted if name in named])
     except BadTable as error:
-        if isinstance(value, Mapping):
-            return FailedRun(experiment, str(error))
-        return FailedRun(experiment, _rubbish(value, target))
+        return FailedRun(experiment, str(error))
     if target not in columns:
         return FailedRun(experiment, f"the rows it returned have no column `{target}`")
     return _completed(experiment, columns, settings, wanted)
+
+
+def _names(value: object) -> tuple[str, ...] | None:
+    try:
+        return None if isinstance(value, float | int) else column_names(value)
+    except BadTable:
+        return None
 
 
 def _completed(
