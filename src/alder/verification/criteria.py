@@ -1,0 +1,244 @@
+r"""What a law must show on protected rows, frozen before the first proposal.
+
+Every test returns a p-value: how often a law that is right would look worse. The improvement test
+is the other way round: how often a law that is no better than the reference would look better.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.consistency import Errors, Whitening, chi_square_p
+from alder.errors import BadStudy
+from alder.expr.evaluate import evaluate, rounding_bound
+from alder.records.law import Law
+from alder.verification.structure import neighbour_p, polynomial_p, signed_rank_p
+
+# Predictions between rows may exceed what was seen by this factor before a law counts as unstable:
+# a pole between two rows exceeds it, a law that merely peaks between them does not.
+_PEAK = 1e3
+# How many points between pairs of rows are tried.
+_BETWEEN = 512
+# Two implementations differ by this much at every node; what that moves must drown in the noise.
+_NODE_ERROR = 1e-12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Fixed limits, for benchmarks that define them.
+
+    NMSE is the sum of squared errors over that around the rows' own mean. `improvement` is the
+    share of the reference's squared error a law must remove.
+    """
+
+    admission_nmse: float
+    shift_nmse: float | None = None
+    improvement: float = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What is asked of a law.
+
+    `level` is the chance of refusing a law that is right, over all tests and roles together.
+    `improvement` is the share of the reference's squared error a law must remove. `max_nodes` is
+    the largest structure. `vague` is the largest median standard error of the prediction, from
+    coefficients alone, in units of the target's spread; it counts only above the noise.
+    Errors whose NMSE lies below `negligible` are rounding. `balanced_accuracy` is asked of laws
+    of events. With `thresholds` the tests against the noise give way to fixed limits.
+    """
+
+    level: float = 0.02
+    improvement: float = 0.05
+    max_nodes: int = 127
+    vague: float = 0.25
+    negligible: float = 1e-12
+    balanced_accuracy: float = 0.9
+    thresholds: Thresholds | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse settings that can never or always be met."""
+        if not 0.0 < self.level < 1.0:
+            raise BadStudy(f"criteria.level lies between 0 and 1; got {self.level}.")
+        if not 0.0 <= self.improvement < 1.0:
+            raise BadStudy(f"criteria.improvement lies between 0 and 1; got {self.improvement}.")
+        if self.max_nodes < 1:
+            raise BadStudy(f"criteria.max_nodes must be at least 1; got {self.max_nodes}.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> "Criteria":
+        """Read what `to_json` wrote."""
+        limits = value["thresholds"]
+        settings: dict[str, Any] = dict(value)
+        settings["thresholds"] = None if limits is None else Thresholds(**limits)
+        return Criteria(**settings)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the settings; part of a study's configuration."""
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The simple rule a law must beat: the mean of the public rows, or a line through them."""
+
+    mean: float
+    slopes: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
+
+    def predict(self, columns: Mapping[str, FloatArray], n_rows: int) -> FloatArray:
+        """Return what the rule says for each row."""
+        total = np.full(n_rows, self.mean)
+        for name, slope in self.slopes.items():
+            total = total + slope * columns[name]
+        return total
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rule as JSON values."""
+        return {"mean": self.mean, "slopes": dict(self.slopes)}
+
+
+def linear_reference(
+    rows: Mapping[str, FloatArray], names: tuple[str, ...], target: str
+) -> Reference:
+    """Fit a line to public rows by least squares.
+
+    A law is admitted only where it beats the reference: give this one where a straight line would
+    be no discovery.
+    """
+    J = np.stack([np.ones(len(rows[target])), *(rows[name] for name in names)], axis=1)
+    values, *_ = np.linalg.lstsq(J, rows[target], rcond=None)
+    return Reference(float(values[0]), dict(zip(names, map(float, values[1:]), strict=True)))
+
+
+def is_finite(law: Law, errors: Errors) -> bool:
+    """Say whether every prediction is a number that did not saturate."""
+    ceiling = 0.999 * law.floors.saturation
+    return bool((np.abs(errors.prediction) < ceiling).all())
+
+
+def is_stable(law: Law, columns: Mapping[str, FloatArray], errors: Errors) -> bool:
+    """Say whether a law's values between rows and under rounding stay what they are on rows.
+
+    Points between pairs of rows are tried, not a box around them: a pole where no row can lie, as
+    in 1/(a - b) with a > b throughout, is none of the law's faults. Outcomes take no part, so that
+    this answer reveals nothing about them.
+    """
+    names = [variable.name for variable in law.variables]
+    f = errors.prediction
+    rng = np.random.default_rng(0)  # the same pairs for every law
+    first, second = rng.integers(len(f), size=(2, _BETWEEN))
+    share = rng.random(_BETWEEN)
+    between = {
+        name: share * columns[name][first] + (1.0 - share) * columns[name][second] for name in names
+    }
+    values = evaluate(law.structure, between, law.values, law.floors) if names else f
+    if not bool((np.abs(values) <= _PEAK * np.abs(f).max() + 1e-300).all()):
+        return False
+    moved = _NODE_ERROR * rounding_bound(law.structure, columns, law.values, law.floors)
+    scale = np.maximum(errors.noise, 1e-3 * float(np.std(f)))
+    return bool(np.median(moved / scale) < 1.0)
+
+
+def improvement_p(errors: Errors, reference: FloatArray, share: float) -> float:
+    r"""Return how often a law that removes less than a share of the error would look this good.
+
+    $$d_i = (1 - m)\,(y_i - r_i)^2 - (y_i - f_i)^2$$
+
+    $r$ is the reference and $m$ the share. Wilcoxon's signed-rank test of $d > 0$: ranks, so that a
+    few huge rows decide nothing.
+    """
+    y = errors.error + errors.prediction
+    d = (1.0 - share) * np.square(y - reference) - np.square(errors.error)
+    return signed_rank_p(d)
+
+
+def removes_share(errors: Errors, reference: FloatArray, share: float) -> bool:
+    """Say whether the mean squared error falls by at least a share of the reference's."""
+    y = errors.error + errors.prediction
+    return float(np.mean(np.square(errors.error))) <= (1.0 - share) * float(
+        np.mean(np.square(y - reference))
+    )
+
+
+def consistency_p(errors: Errors, columns: Mapping[str, FloatArray]) -> float:
+    r"""Return how often errors of a law that holds would be as large, or as regular.
+
+    Four tests, the smallest p-value times four. $\chi^2$ against the noise the law states; and three
+    that do not believe it, since a law that is wrong everywhere states a large one: regression of
+    the whitened errors on polynomials of the inputs, the same on ranks of the errors, and likeness
+    of the errors of neighbouring rows.
+    """
+    if errors.df is not None and errors.df < 1:
+        return 0.0  # as many coefficients as rows: nothing is known about the noise
+    white = Whitening.of(errors)
+    z = white.apply(errors.z)
+    tests = (
+        chi_square_p(errors),
+        polynomial_p(z, columns, errors.prediction, white),
+        polynomial_p(_normal_scores(z), columns, errors.prediction, white),
+        neighbour_p(_normal_scores(z), columns),
+    )
+    return min(1.0, len(tests) * min(tests))
+
+
+def is_negligible(errors: Errors, limit: float) -> bool:
+    """Say whether errors are rounding, both in the mean and in the median."""
+    y = errors.error + errors.prediction
+    squares = np.square(errors.error)
+    spread = np.square(y - np.median(y))
+    return bool(
+        np.mean(squares) <= limit * np.mean(spread)
+        and np.median(squares) <= limit * np.median(spread)
+    )
+
+
+def is_vague(errors: Errors, limit: float) -> bool:
+    """Say whether coefficients are so badly known that predictions say little."""
+    y = errors.error + errors.prediction
+    quartiles = np.quantile(y, [0.25, 0.75])
+    spread = float(quartiles[1] - quartiles[0]) / 1.349
+    unsure = errors.coefficient_error
+    above_noise = float(np.median(unsure / errors.noise)) > 1.0
+    return above_noise and float(np.median(unsure)) > limit * spread
+
+
+def nmse(errors: Errors) -> float:
+    """Return the sum of squared errors over that around the mean."""
+    y = errors.error + errors.prediction
+    around = float(np.sum(np.square(y - y.mean())))
+    return float(np.sum(np.square(errors.error))) / max(around, 1e-300)
+
+
+def balanced_accuracy(log_odds: FloatArray, happened: FloatArray) -> float:
+    """Return the mean of the shares of events and of non-events that are told right."""
+    said = log_odds > 0.0
+    shares = [
+        float(np.mean(said[happened == outcome] == bool(outcome)))
+        for outcome in (0.0, 1.0)
+        if (happened == outcome).any()
+    ]
+    return float(np.mean(shares))
+
+
+def _normal_scores(z: FloatArray) -> FloatArray:
+    """Replace values by the normal quantiles of their ranks."""
+    from scipy.special import ndtri  # pyright: ignore[reportMissingTypeStubs]
+
+    ranks = np.argsort(np.argsort(z, kind="stable"), kind="stable")
+    scores: FloatArray = ndtri((ranks + 0.5) / len(z))
+    return scores
