@@ -35,7 +35,7 @@ class Replayed:
     """What the events say so far.
 
     `pending` are choices without an answer, `abandoned` those nobody waits for. `candidates` are
-    the last ones selection saw. `budget` is the one in force. `end` is None while the study runs.
+    the last ones selection saw, after `n_selected` attempts. `budget` is the one in force. `end` is None while the study runs.
     """
 
     n_events: int = 0
@@ -53,6 +53,7 @@ class Replayed:
     abandoned: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     spent: Spent = field(default_factory=Spent)
+    n_selected: int = 0
     end: Outcome | None = None
 
     @property
@@ -133,6 +134,7 @@ class _Growing:
         self.abandoned = dict.fromkeys(state.abandoned)
         self.verdicts = list(state.verdicts)
         self.spent = state.spent
+        self.n_selected = state.n_selected
         self.end = state.end
 
     def freeze(self) -> Replayed:
@@ -152,6 +154,7 @@ class _Growing:
             abandoned=tuple(self.abandoned),
             verdicts=tuple(self.verdicts),
             spent=self.spent,
+            n_selected=self.n_selected,
             end=self.end,
         )
 
@@ -183,7 +186,10 @@ def _validation(growing: _Growing, event: Event) -> None:
 def _proposal(growing: _Growing, event: Event) -> None:
     value: Value = event.content
     read = value["proposal"]
-    growing.attempts.append(Attempt(None if read is None else proposal_from_json(read)))
+    rivals = tuple(map(proposal_from_json, value["rivals"]))
+    growing.attempts.append(
+        Attempt(None if read is None else proposal_from_json(read), rivals=rivals)
+    )
 
 
 def _problems(growing: _Growing, event: Event) -> None:
@@ -213,6 +219,7 @@ def _verdict(growing: _Growing, event: Event) -> None:
 def _candidates(growing: _Growing, event: Event) -> None:
     value: Value = event.content
     growing.candidates = tuple(map(candidate_from_json, value["candidates"]))
+    growing.n_selected = len(growing.attempts)
 
 
 def _choice(growing: _Growing, event: Event) -> None:

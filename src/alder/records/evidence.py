@@ -34,9 +34,13 @@ class Misfit:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
-    """One proposal and what became of it; an unreadable one has problems and no proposal."""
+    """One proposal and what became of it; an unreadable one has problems and no proposal.
+
+    `rivals` are structures the proposer thought about as good.
+    """
 
     proposal: Proposal | None
+    rivals: tuple[Proposal, ...] = ()
     problems: tuple[Problem, ...] = ()
     fit: Fit | None = None
     validation_nmse: float | None = None

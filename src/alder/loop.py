@@ -1,0 +1,202 @@
+"""Algorithm 1 of the paper, over ports. The only writer of the ledger.
+
+The ledger is the state: what to do next is read from the events so far, so that a study killed
+anywhere goes on where it was. Each step writes its events together, or none of them.
+
+    propose -> check -> fit -> verify -> (admitted: end) -> refit rivals -> select -> run -> propose
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+
+from alder.checking import read_proposal
+from alder.diagnosis import Stop, diagnose
+from alder.fitting.fit import fit
+from alder.fitting.residuals import find_misfits
+from alder.ledger import entries
+from alder.ledger.entries import Entry
+from alder.ledger.events import Replayed
+from alder.ports import Proposer, Selector, Submission, Verifier, World
+from alder.records.budget import Spent
+from alder.records.evidence import Attempt, Candidate, Evidence
+from alder.records.experiment import FailedRun
+from alder.records.proposal import Proposal
+
+Refit = Callable[[Evidence, np.random.Generator], tuple[Candidate, ...]]
+"""Refits what was proposed, and rivals of it, on all public rows; the best first."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Stages:
+    """The parts of one study."""
+
+    proposer: Proposer
+    verifier: Verifier
+    refit: Refit
+    selector: Selector
+    world: World
+
+
+class Journal(Protocol):
+    """The ledger as the loop sees it."""
+
+    @property
+    def state(self) -> Replayed:
+        """What the events say so far."""
+        ...
+
+    def write(self, entry: Entry) -> None:
+        """Append one event."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make the events written inside durable together."""
+        ...
+
+
+def run(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
+    """Go on until the study ends; `clock` counts the seconds of this sitting."""
+    while journal.state.end is None:
+        step(stages, journal, clock)
+
+
+def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
+    """Take the one step that the ledger says comes next."""
+    state = journal.state
+    evidence = _evidence(state)
+    last = evidence.attempts[-1] if evidence.attempts else None
+    begin = clock()
+    with journal.together():
+        if state.pending:
+            _run(stages, journal, state)
+        elif last is None or last.proposal is None or last.problems:
+            _propose(stages, journal, evidence, begin)
+        elif last.fit is None:
+            _fit(journal, evidence, last)
+        elif last.category is None:
+            _verify(stages, journal, evidence, last)
+        elif _may_ask(stages, state, evidence, begin):
+            _select(stages, journal, evidence)
+        else:
+            _propose(stages, journal, evidence, begin)
+        journal.write(entries.charge(Spent(seconds=clock() - begin)))
+
+
+def _propose(stages: Stages, journal: Journal, evidence: Evidence, now: float) -> None:
+    if evidence.spent.proposals >= evidence.budget.proposals:
+        return _refuse(journal, evidence, "budget")
+    if _out_of_time(evidence, now):
+        submission = _last_chance(journal.state, evidence)
+        if submission is None:
+            return _refuse(journal, evidence, "budget", cut_short=True)
+    else:
+        submission = stages.proposer.propose(evidence, random(journal.state, "propose"))
+        if submission is None:
+            return _refuse(journal, evidence, "nothing-left-to-propose")
+    read = read_proposal(submission.source, evidence.grammar, evidence.rows())
+    journal.write(entries.proposal(submission, read if isinstance(read, Proposal) else None))
+    journal.write(entries.charge(Spent(proposals=1, tokens=submission.tokens)))
+    if not isinstance(read, Proposal):
+        journal.write(entries.problems(len(evidence.attempts), read))
+    return None
+
+
+def _fit(journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
+    assert attempt.proposal is not None
+    rows, grammar, roles = evidence.rows(), evidence.grammar, evidence.roles
+    found = fit(
+        attempt.proposal, rows, target=grammar.target, variables=grammar.variables,
+        sigma=roles.sigma, weight=roles.weight, group=roles.group, floors=grammar.floors,
+    )  # fmt: skip
+    error = None
+    if evidence.validation is not None:
+        held_out = evidence.validation.columns
+        y = held_out[grammar.target.name]
+        spread = float(np.sum(np.square(y - y.mean())))
+        missed = float(np.sum(np.square(y - found.law.predict(held_out))))
+        error = missed / spread if spread > 0.0 else None
+    misfits = find_misfits(found, rows)
+    number = len(evidence.attempts) - 1
+    journal.write(entries.fit(number, found, validation_nmse=error, misfits=misfits))
+    journal.write(entries.charge(Spent(fits=1)))
+
+
+def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
+    assert attempt.fit is not None
+    law = attempt.fit.law
+    verdict = stages.verifier.submit(law)
+    journal.write(entries.verdict(len(evidence.attempts) - 1, verdict))
+    if verdict.accepted:
+        journal.write(entries.end(law, None, verdict=verdict))
+    elif verdict.category == "budget-spent":
+        _refuse(journal, evidence, "budget")
+
+
+def _may_ask(stages: Stages, state: Replayed, evidence: Evidence, now: float) -> bool:
+    """Whether a round of experiments is due: not asked yet, affordable, and on offer."""
+    return (
+        state.n_selected < len(evidence.attempts)
+        and evidence.spent.queries < evidence.budget.queries
+        and evidence.spent.cost < evidence.budget.cost
+        and not _out_of_time(evidence, now)
+        and len(stages.world.pool()) > 0
+    )
+
+
+def _select(stages: Stages, journal: Journal, evidence: Evidence) -> None:
+    candidates = stages.refit(evidence, random(journal.state, "refit"))
+    journal.write(entries.candidates(candidates))
+    journal.write(entries.charge(Spent(fits=len(candidates))))
+    n = min(evidence.budget.batch, evidence.budget.queries - evidence.spent.queries)
+    rng = random(journal.state, "select")
+    choices = stages.selector.select(candidates, evidence, stages.world, n, rng)
+    for choice in choices:
+        journal.write(entries.choice(choice))
+    if not choices:
+        _refuse(journal, evidence, "no-safe-experiment")
+
+
+def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
+    experiments = [choice.experiment for choice in state.pending]
+    for experiment, answer in zip(experiments, stages.world.run(experiments), strict=True):
+        if isinstance(answer, FailedRun):
+            journal.write(entries.failed(answer))
+        else:
+            journal.write(entries.outcome(answer))
+        journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
+
+
+def _refuse(journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False) -> None:
+    refusal = diagnose(evidence, journal.state.candidates, stop)
+    journal.write(entries.end(None, refusal, cut_short=cut_short))
+
+
+def _out_of_time(evidence: Evidence, now: float) -> bool:
+    return max(now, evidence.spent.seconds) >= evidence.budget.seconds
+
+
+def _last_chance(state: Replayed, evidence: Evidence) -> Submission | None:
+    """Return the best candidate that was not submitted yet, when the guard on seconds ends it."""
+    tried: Sequence[object] = [a.proposal.structure for a in evidence.attempts if a.proposal]
+    for candidate in state.candidates:
+        if candidate.law.structure not in tried:
+            return Submission(Proposal(candidate.law.structure, rationale="Best when time ended."))
+    return None
+
+
+def random(state: Replayed, purpose: str) -> np.random.Generator:
+    """Return the generator of one step: a function of the seed and of how far the study is."""
+    assert state.configuration is not None
+    words = [state.configuration.seed, len(state.attempts), *purpose.encode()]
+    return np.random.default_rng(words)
+
+
+def _evidence(state: Replayed) -> Evidence:
+    evidence = state.evidence
+    assert evidence is not None, "a study begins with its configuration and first rows"
+    return evidence
