@@ -35,7 +35,8 @@ class Replayed:
     """What the events say so far.
 
     `pending` are choices without an answer, `abandoned` those nobody waits for. `candidates` are
-    the last ones selection saw, after `n_selected` attempts. `budget` is the one in force. `end` is None while the study runs.
+    the last ones selection saw, after `n_selected` attempts. `budget` is the one in force. `end` is
+    None while the study runs.
     """
 
     n_events: int = 0
@@ -84,41 +85,25 @@ class Replayed:
 
 def replay(events: Iterable[Event]) -> Replayed:
     """Rebuild what a study knows from its events alone; raise `BadLedger` at one that is amiss."""
-    return _apply(Replayed(), events)
+    replaying = Replaying(Replayed())
+    for event in events:
+        replaying.add(event)
+    return replaying.freeze()
 
 
 def advance(state: Replayed, event: Event) -> Replayed:
     """Add one event to what the earlier ones said."""
-    return _apply(state, (event,))
+    replaying = Replaying(state)
+    replaying.add(event)
+    return replaying.freeze()
 
 
-def _apply(state: Replayed, events: Iterable[Event]) -> Replayed:
-    growing = _Growing(state)
-    for event in events:
-        reader = _READERS.get(event.kind)
-        if reader is None:
-            raise BadLedger(
-                f"Event {event.number} is of the kind {event.kind!r}, which this Alder does not "
-                "know; upgrade Alder to read the ledger."
-            )
-        try:
-            reader(growing, event)
-        except AlderError as error:
-            raise BadLedger(f"Event {event.number} ({event.kind}) is amiss: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise BadLedger(
-                f"Event {event.number} ({event.kind}) does not say what such an event says: "
-                f"{type(error).__name__} {error}."
-            ) from None
-        growing.n_events += 1
-        growing.digest = event.digest
-    return growing.freeze()
-
-
-class _Growing:
-    """The same as `Replayed` with lists, so that many events cost no copies."""
+@final
+class Replaying:
+    """The same as `Replayed` while events are added: with lists, so that many cost no copies."""
 
     def __init__(self, state: Replayed) -> None:
+        """Begin where a state left off."""
         self.n_events = state.n_events
         self.digest = state.digest
         self.configuration = state.configuration
@@ -137,7 +122,28 @@ class _Growing:
         self.n_selected = state.n_selected
         self.end = state.end
 
+    def add(self, event: Event) -> None:
+        """Add one event; raise `BadLedger` where it is of no known kind, or amiss."""
+        reader = _READERS.get(event.kind)
+        if reader is None:
+            raise BadLedger(
+                f"Event {event.number} is of the kind {event.kind!r}, which this Alder does not "
+                "know; upgrade Alder to read the ledger."
+            )
+        try:
+            reader(self, event)
+        except AlderError as error:
+            raise BadLedger(f"Event {event.number} ({event.kind}) is amiss: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise BadLedger(
+                f"Event {event.number} ({event.kind}) does not say what such an event says: "
+                f"{type(error).__name__} {error}."
+            ) from None
+        self.n_events += 1
+        self.digest = event.digest
+
     def freeze(self) -> Replayed:
+        """Return the state as a value."""
         return Replayed(
             n_events=self.n_events,
             digest=self.digest,
@@ -159,49 +165,49 @@ class _Growing:
         )
 
 
-def _configuration(growing: _Growing, event: Event) -> None:
+def _configuration(state: Replaying, event: Event) -> None:
     value: Value = event.content
     configuration = configuration_from_json(value)
     if configuration.digest != value["digest"]:
         raise BadLedger("The configuration does not match its own digest.")
-    growing.configuration = configuration
-    growing.budget = configuration.budget
+    state.configuration = configuration
+    state.budget = configuration.budget
 
 
-def _commitments(growing: _Growing, event: Event) -> None:
+def _commitments(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.commitments = tuple(Commitment(**made) for made in value["commitments"])
+    state.commitments = tuple(Commitment(**made) for made in value["commitments"])
 
 
-def _initial(growing: _Growing, event: Event) -> None:
+def _initial(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.initial = trajectory_from_json(value)
+    state.initial = trajectory_from_json(value)
 
 
-def _validation(growing: _Growing, event: Event) -> None:
+def _validation(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.validation = trajectory_from_json(value)
+    state.validation = trajectory_from_json(value)
 
 
-def _proposal(growing: _Growing, event: Event) -> None:
+def _proposal(state: Replaying, event: Event) -> None:
     value: Value = event.content
     read = value["proposal"]
     rivals = tuple(map(proposal_from_json, value["rivals"]))
-    growing.attempts.append(
+    state.attempts.append(
         Attempt(None if read is None else proposal_from_json(read), rivals=rivals)
     )
 
 
-def _problems(growing: _Growing, event: Event) -> None:
+def _problems(state: Replaying, event: Event) -> None:
     value: Value = event.content
     found = tuple(Problem(**problem) for problem in value["problems"])
-    _complete(growing, value["attempt"], problems=found)
+    _complete(state, value["attempt"], problems=found)
 
 
-def _fit(growing: _Growing, event: Event) -> None:
+def _fit(state: Replaying, event: Event) -> None:
     value: Value = event.content
     _complete(
-        growing,
+        state,
         value["attempt"],
         fit=fit_from_json(value["fit"]),
         validation_nmse=value["validation_nmse"],
@@ -209,47 +215,47 @@ def _fit(growing: _Growing, event: Event) -> None:
     )
 
 
-def _verdict(growing: _Growing, event: Event) -> None:
+def _verdict(state: Replaying, event: Event) -> None:
     value: Value = event.content
     verdict = Verdict(**value["verdict"])
-    _complete(growing, value["attempt"], category=verdict.category)
-    growing.verdicts.append(verdict)
+    _complete(state, value["attempt"], category=verdict.category)
+    state.verdicts.append(verdict)
 
 
-def _candidates(growing: _Growing, event: Event) -> None:
+def _candidates(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.candidates = tuple(map(candidate_from_json, value["candidates"]))
-    growing.n_selected = len(growing.attempts)
+    state.candidates = tuple(map(candidate_from_json, value["candidates"]))
+    state.n_selected = len(state.attempts)
 
 
-def _choice(growing: _Growing, event: Event) -> None:
+def _choice(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.choices.append(choice_from_json(value))
+    state.choices.append(choice_from_json(value))
 
 
-def _told(growing: _Growing, event: Event) -> None:
+def _told(state: Replaying, event: Event) -> None:
     value: Value = event.content
     trajectory = trajectory_from_json(value)
-    growing.failures.pop(trajectory.experiment, None)  # it was late, not lost
-    growing.abandoned.pop(trajectory.experiment, None)
-    growing.trajectories.append(trajectory)
+    state.failures.pop(trajectory.experiment, None)  # it was late, not lost
+    state.abandoned.pop(trajectory.experiment, None)
+    state.trajectories.append(trajectory)
 
 
-def _failed(growing: _Growing, event: Event) -> None:
+def _failed(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.failures[value["experiment"]] = FailedRun(value["experiment"], value["reason"])
+    state.failures[value["experiment"]] = FailedRun(value["experiment"], value["reason"])
 
 
-def _abandoned(growing: _Growing, event: Event) -> None:
+def _abandoned(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    _failed(growing, event)
-    growing.abandoned[value["experiment"]] = None
+    _failed(state, event)
+    state.abandoned[value["experiment"]] = None
 
 
-def _charge(growing: _Growing, event: Event) -> None:
+def _charge(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    used, spent = Spent(**value), growing.spent
-    growing.spent = Spent(
+    used, spent = Spent(**value), state.spent
+    state.spent = Spent(
         proposals=spent.proposals + used.proposals,
         queries=spent.queries + used.queries,
         cost=spent.cost + used.cost,
@@ -259,32 +265,32 @@ def _charge(growing: _Growing, event: Event) -> None:
     )
 
 
-def _resume(growing: _Growing, event: Event) -> None:
+def _resume(state: Replaying, event: Event) -> None:
     value: Value = event.content
-    growing.budget = Budget(**value["budget"])
-    growing.end = None
+    state.budget = Budget(**value["budget"])
+    state.end = None
 
 
-def _end(growing: _Growing, event: Event) -> None:
+def _end(state: Replaying, event: Event) -> None:
     value: Value = event.content
     law, refusal, verdict = value["law"], value["refusal"], value["verdict"]
-    growing.end = Outcome(
+    state.end = Outcome(
         law=None if law is None else law_from_json(law),
         refusal=None if refusal is None else refusal_from_json(refusal),
-        spent=growing.spent,
+        spent=state.spent,
         digest=event.digest,
         verdict=None if verdict is None else Verdict(**verdict),
         cut_short=value["cut_short"],
     )
 
 
-def _complete(growing: _Growing, attempt: int, **parts: object) -> None:
-    if not 0 <= attempt < len(growing.attempts):
-        raise BadLedger(f"There is no attempt {attempt} yet; there are {len(growing.attempts)}.")
-    growing.attempts[attempt] = replace(growing.attempts[attempt], **parts)
+def _complete(state: Replaying, attempt: int, **parts: object) -> None:
+    if not 0 <= attempt < len(state.attempts):
+        raise BadLedger(f"There is no attempt {attempt} yet; there are {len(state.attempts)}.")
+    state.attempts[attempt] = replace(state.attempts[attempt], **parts)
 
 
-_READERS: Mapping[str, Callable[[_Growing, Event], None]] = {
+_READERS: Mapping[str, Callable[[Replaying, Event], None]] = {
     "configuration": _configuration,
     "commitments": _commitments,
     "initial": _initial,
