@@ -51,8 +51,6 @@ def errors_of(
     names = [coefficient.name for coefficient in law.coefficients]
     f, J = jacobian(law.structure, columns, law.values, names, law.floors)
     y = columns[law.target.name]
-    if len(f) != len(y):  # a constant law
-        f, J = np.repeat(f, len(y)), np.repeat(J, len(y), axis=0)
     noise = law.noise.sigma(f) if sigma is None else sigma
     with np.errstate(over="ignore", invalid="ignore"):
         noise = np.maximum(noise, ROUNDING * float(np.sqrt(np.mean(np.square(f)))) + 1e-300)

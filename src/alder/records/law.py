@@ -153,7 +153,11 @@ class Law:
 
     def save(self, path: str | Path) -> None:
         """Write the law to one JSON file; the file is either the old one or the whole new one."""
-        write_whole(Path(path), to_file(self._parts()))
+        write_whole(Path(path), self.text())
+
+    def text(self) -> str:
+        """Return what `save` writes: the law as JSON, with its digest."""
+        return to_file(self._parts())
 
     @staticmethod
     def load(path: str | Path) -> "Law":

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast, final
+from typing import Any, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
 from alder.arrays import FloatArray
 from alder.errors import BadTable
@@ -71,7 +72,7 @@ def _is_column(value: object) -> bool:
     if isinstance(value, Mapping):
         return False
     if isinstance(value, np.ndarray):
-        return value.dtype.names is None
+        return cast("npt.NDArray[Any]", value).dtype.names is None
     if isinstance(value, list | tuple | int | float):
         return True
     # A series has one dimension; a dataframe has two, and names for its columns.

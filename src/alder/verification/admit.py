@@ -15,8 +15,6 @@ from alder.records.law import Law
 from alder.records.protected import ADMISSION
 from alder.records.verdict import Category, Verdict
 from alder.verification.criteria import (
-    Criteria,
-    Reference,
     balanced_accuracy,
     consistency_p,
     improvement_p,
@@ -27,8 +25,9 @@ from alder.verification.criteria import (
     nmse,
     removes_share,
 )
-from alder.verification.spending import Spending, Thresholdout, is_spent, level
+from alder.verification.spending import Thresholdout, is_spent, level
 from alder.verification.structure import rank_sum_p
+from alder.verification.terms import Terms
 
 # A shift has too few rows to pay for many answers; it must still be better than chance would be.
 _SHIFT_LEVEL = 0.05
@@ -37,19 +36,13 @@ _SHIFT_LEVEL = 0.05
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Sealed:
-    """Protected rows by role, with everything that decides how a law is judged on them.
+    """Protected rows by role, with the terms under which laws are judged on them.
 
-    `variables` are those a law may use. `secret` seeds the noise of thresholds; who does not know
-    it cannot subtract the noise.
+    `secret` seeds the noise of thresholds; who does not know it cannot subtract the noise.
     """
 
     rows: Mapping[str, Mapping[str, FloatArray]]
-    variables: tuple[str, ...]
-    target: str
-    references: tuple[Reference, ...]
-    criteria: Criteria
-    spending: Spending
-    sigma: str | None = None
+    terms: Terms
     secret: bytes = b""
 
     def __post_init__(self) -> None:
@@ -64,7 +57,7 @@ def admit(sealed: Sealed, law: Law, answers: Sequence[Category]) -> Verdict:
     The order is fixed: what needs no outcomes first, since it costs nothing to say.
     """
     k = len(answers) + 1
-    if is_spent(sealed.spending, answers):
+    if is_spent(sealed.terms.spending, answers):
         return Verdict("budget-spent", k)
     found = _form(sealed, law)
     if found is not None:
@@ -76,9 +69,12 @@ def admit(sealed: Sealed, law: Law, answers: Sequence[Category]) -> Verdict:
     category = judge.category(errors)
     if category != "accept":
         return Verdict(category, k)
-    alpha = level(sealed.spending, answers)
+    alpha = level(sealed.terms.spending, answers)
     return Verdict(
-        "accept", k, error_bound(judge.losses(errors), alpha / 2.0), 1.0 - sealed.spending.alpha
+        "accept",
+        k,
+        error_bound(judge.losses(errors), alpha / 2.0),
+        1.0 - sealed.terms.spending.alpha,
     )
 
 
@@ -107,21 +103,23 @@ def _form(sealed: Sealed, law: Law) -> Category | None:
     """Judge what needs no rows: names, numbers, size."""
     names = {variable.name for variable in law.variables}
     numbers = [c.value for c in law.coefficients]
-    known = names <= set(sealed.variables) and law.target.name == sealed.target
-    if not (known and np.isfinite(numbers).all() and sealed.target not in names):
+    known = names <= set(sealed.terms.variables) and law.target.name == sealed.terms.target
+    if not (known and np.isfinite(numbers).all() and sealed.terms.target not in names):
         return "invalid"
     if law.objective == "events" and not _are_events(sealed):
         return "invalid"
-    return "too-complex" if size(law.structure) > sealed.criteria.max_nodes else None
+    return "too-complex" if size(law.structure) > sealed.terms.criteria.max_nodes else None
 
 
 def _are_events(sealed: Sealed) -> bool:
-    return all(np.isin(rows[sealed.target], (0.0, 1.0)).all() for rows in sealed.rows.values())
+    return all(
+        np.isin(rows[sealed.terms.target], (0.0, 1.0)).all() for rows in sealed.rows.values()
+    )
 
 
 def _errors(sealed: Sealed, law: Law, role: str) -> Errors:
     rows = sealed.rows[role]
-    sigma = rows[sealed.sigma] if sealed.sigma is not None else None
+    sigma = rows[sealed.terms.sigma] if sealed.terms.sigma is not None else None
     return errors_of(law, rows, sigma=sigma)
 
 
@@ -136,9 +134,11 @@ class _Gate:
     """Compares p-values with levels, through noise where the reusable holdout asks for it."""
 
     def __init__(self, sealed: Sealed, answers: Sequence[Category]) -> None:
-        self.spending = sealed.spending
-        self.alpha = level(sealed.spending, answers) / 2.0
-        self.scale = sealed.spending.scale if isinstance(sealed.spending, Thresholdout) else 0.0
+        self.spending = sealed.terms.spending
+        self.alpha = level(sealed.terms.spending, answers) / 2.0
+        self.scale = (
+            sealed.terms.spending.scale if isinstance(sealed.terms.spending, Thresholdout) else 0.0
+        )
         seed = hashlib.sha256(sealed.secret + len(answers).to_bytes(8, "little")).digest()
         self.rng = np.random.default_rng(list(seed))
 
@@ -196,12 +196,12 @@ class _Judge:
         return np.where((admission.prediction > 0.0) == (y > 0.5), 0.0, 1.0)
 
     def _improves(self, errors: Errors, role: str) -> bool:
-        sealed, limits = self.sealed, self.sealed.criteria.thresholds
-        share = sealed.criteria.improvement if limits is None else limits.improvement
+        sealed, limits = self.sealed, self.sealed.terms.criteria.thresholds
+        share = sealed.terms.criteria.improvement if limits is None else limits.improvement
         if self.law.objective == "events":
             p = rank_sum_p(errors.prediction, errors.error + errors.prediction)
             return self._passes(p, role)
-        for reference in sealed.references:
+        for reference in sealed.terms.references:
             said = reference.predict(sealed.rows[role], len(errors.error))
             if not removes_share(errors, said, share):
                 return False
@@ -213,7 +213,7 @@ class _Judge:
         return self.gate.beats_reference(p) if role == ADMISSION else p <= _SHIFT_LEVEL
 
     def _accurate(self, errors: Errors, role: str) -> bool:
-        criteria, limits = self.sealed.criteria, self.sealed.criteria.thresholds
+        criteria, limits = self.sealed.terms.criteria, self.sealed.terms.criteria.thresholds
         if self.law.objective == "events":
             y = errors.error + errors.prediction
             return balanced_accuracy(errors.prediction, y) >= criteria.balanced_accuracy
@@ -224,6 +224,6 @@ class _Judge:
             return True
         if role == ADMISSION and is_vague(errors, criteria.vague):
             return False
-        inputs = {name: self.sealed.rows[role][name] for name in self.sealed.variables}
+        inputs = {name: self.sealed.rows[role][name] for name in self.sealed.terms.variables}
         limit = criteria.level / len(self.sealed.rows)
         return self.gate.is_consistent(consistency_p(errors, inputs), limit)

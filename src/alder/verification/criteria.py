@@ -178,10 +178,10 @@ def removes_share(errors: Errors, reference: FloatArray, share: float) -> bool:
 def consistency_p(errors: Errors, columns: Mapping[str, FloatArray]) -> float:
     r"""Return how often errors of a law that holds would be as large, or as regular.
 
-    Four tests, the smallest p-value times four. $\chi^2$ against the noise the law states; and three
-    that do not believe it, since a law that is wrong everywhere states a large one: regression of
-    the whitened errors on polynomials of the inputs, the same on ranks of the errors, and likeness
-    of the errors of neighbouring rows.
+    Four tests, the smallest p-value times four. $\chi^2$ against the noise the law states; and
+    three that do not believe it, since a law that is wrong everywhere states a large one:
+    regression of the whitened errors on polynomials of the inputs, the same on ranks of the errors,
+    and likeness of the errors of neighbouring rows.
     """
     if errors.df is not None and errors.df < 1:
         return 0.0  # as many coefficients as rows: nothing is known about the noise
@@ -227,12 +227,9 @@ def nmse(errors: Errors) -> float:
 def balanced_accuracy(log_odds: FloatArray, happened: FloatArray) -> float:
     """Return the mean of the shares of events and of non-events that are told right."""
     said = log_odds > 0.0
-    shares = [
-        float(np.mean(said[happened == outcome] == bool(outcome)))
-        for outcome in (0.0, 1.0)
-        if (happened == outcome).any()
-    ]
-    return float(np.mean(shares))
+    hits = np.where(said == (happened > 0.5), 1.0, 0.0)
+    outcomes = [rows for rows in (happened > 0.5, happened <= 0.5) if rows.any()]
+    return float(np.mean([float(np.mean(hits[rows])) for rows in outcomes]))
 
 
 def _normal_scores(z: FloatArray) -> FloatArray:

@@ -1,0 +1,74 @@
+"""The terms of admission: everything besides rows that decides how a law is judged."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from alder.errors import BadStudy
+from alder.verification.criteria import Criteria, Reference
+from alder.verification.spending import (
+    AlphaSpending,
+    Spending,
+    require_sound,
+    spending_from_json,
+    spending_to_json,
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Fixed before the first proposal; their digest goes into a study's configuration.
+
+    `variables` are those a law may use, `references` the rules it must beat (from public rows),
+    `sigma` the column of error bars in protected rows.
+    """
+
+    variables: tuple[str, ...]
+    target: str
+    references: tuple[Reference, ...]
+    criteria: Criteria = field(default_factory=Criteria)
+    spending: Spending = field(default_factory=AlphaSpending)
+    sigma: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse terms under which everything, or nothing, is admitted."""
+        require_sound(self.spending)
+        if not self.references:
+            raise BadStudy("A law must beat a reference; give at least the mean of public rows.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns protected rows must have."""
+        return (*self.variables, self.target, *((self.sigma,) if self.sigma else ()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the terms as JSON values."""
+        return {
+            "variables": list(self.variables),
+            "target": self.target,
+            "references": [reference.to_json() for reference in self.references],
+            "criteria": self.criteria.to_json(),
+            "spending": spending_to_json(self.spending),
+            "sigma": self.sigma,
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> "Terms":
+        """Read what `to_json` wrote."""
+        return Terms(
+            variables=tuple(value["variables"]),
+            target=value["target"],
+            references=tuple(Reference(r["mean"], r["slopes"]) for r in value["references"]),
+            criteria=Criteria.from_json(value["criteria"]),
+            spending=spending_from_json(value["spending"]),
+            sigma=value["sigma"],
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the terms."""
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
