@@ -72,22 +72,25 @@ def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
     last = evidence.attempts[-1] if evidence.attempts else None
     begin = clock()
     with journal.together():
+        end: Entry | None = None
         if state.pending:
             _run(stages, journal, state)
         elif last is None or last.proposal is None or last.problems:
-            _propose(stages, journal, evidence, begin)
+            end = _propose(stages, journal, evidence, begin)
         elif last.fit is None:
             _fit(journal, evidence, last)
         elif last.category is None:
-            _verify(stages, journal, evidence, last)
+            end = _verify(stages, journal, evidence, last)
         elif _may_ask(stages, state, evidence, begin):
-            _select(stages, journal, evidence)
+            end = _select(stages, journal, evidence)
         else:
-            _propose(stages, journal, evidence, begin)
+            end = _propose(stages, journal, evidence, begin)
         journal.write(entries.charge(Spent(seconds=clock() - begin)))
+        if end is not None:
+            journal.write(end)
 
 
-def _propose(stages: Stages, journal: Journal, evidence: Evidence, now: float) -> None:
+def _propose(stages: Stages, journal: Journal, evidence: Evidence, now: float) -> Entry | None:
     if evidence.spent.proposals >= evidence.budget.proposals:
         return _refuse(journal, evidence, "budget")
     if _out_of_time(evidence, now):
@@ -126,15 +129,16 @@ def _fit(journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
     journal.write(entries.charge(Spent(fits=1)))
 
 
-def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
+def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attempt) -> Entry | None:
     assert attempt.fit is not None
     law = attempt.fit.law
     verdict = stages.verifier.submit(law)
     journal.write(entries.verdict(len(evidence.attempts) - 1, verdict))
     if verdict.accepted:
-        journal.write(entries.end(law, None, verdict=verdict))
-    elif verdict.category == "budget-spent":
-        _refuse(journal, evidence, "budget")
+        return entries.end(law, None, verdict=verdict)
+    if verdict.category == "budget-spent":
+        return _refuse(journal, evidence, "budget")
+    return None
 
 
 def _may_ask(stages: Stages, state: Replayed, evidence: Evidence, now: float) -> bool:
@@ -148,7 +152,7 @@ def _may_ask(stages: Stages, state: Replayed, evidence: Evidence, now: float) ->
     )
 
 
-def _select(stages: Stages, journal: Journal, evidence: Evidence) -> None:
+def _select(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | None:
     candidates = stages.refit(evidence, random(journal.state, "refit"))
     journal.write(entries.candidates(candidates))
     journal.write(entries.charge(Spent(fits=len(candidates))))
@@ -157,8 +161,7 @@ def _select(stages: Stages, journal: Journal, evidence: Evidence) -> None:
     choices = stages.selector.select(candidates, evidence, stages.world, n, rng)
     for choice in choices:
         journal.write(entries.choice(choice))
-    if not choices:
-        _refuse(journal, evidence, "no-safe-experiment")
+    return None if choices else _refuse(journal, evidence, "no-safe-experiment")
 
 
 def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
@@ -171,9 +174,9 @@ def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
         journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
 
 
-def _refuse(journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False) -> None:
+def _refuse(journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False) -> Entry:
     refusal = diagnose(evidence, journal.state.candidates, stop)
-    journal.write(entries.end(None, refusal, cut_short=cut_short))
+    return entries.end(None, refusal, cut_short=cut_short)
 
 
 def _out_of_time(evidence: Evidence, now: float) -> bool:

@@ -1,0 +1,206 @@
+"""Open a study: configuration, ledger, vault and stages, new or where it was left."""
+
+import dataclasses
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+import alder
+from alder.arrays import FloatArray
+from alder.errors import BadLedger
+from alder.ledger import entries
+from alder.ledger.configuration import Configuration
+from alder.ledger.store import SqliteStore
+from alder.loop import Stages
+from alder.ports import Proposer, Selector
+from alder.records.budget import Budget
+from alder.records.grammar import Grammar
+from alder.records.proposal import Proposal
+from alder.records.protected import Protected
+from alder.records.roles import Roles
+from alder.study.journal import LedgerJournal, Watch
+from alder.study.parts import as_proposer, as_selector, refitter
+from alder.study.rows import RowReader, StudyRows, prepare
+from alder.tables import Rows
+from alder.verification.criteria import Criteria, Reference
+from alder.verification.spending import AlphaSpending, Spending
+from alder.verification.terms import Terms
+from alder.verification.vault import Vault
+from alder.worlds.binding import bind
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A study as it was asked for."""
+
+    world: object
+    grammar: Grammar
+    initial: Rows
+    validation: Rows | None = None
+    protected: Protected | None = None
+    budget: Budget = field(default_factory=Budget)
+    proposer: str | Proposer = "search"
+    guesses: Sequence[str | Proposal] = ()
+    selector: str | Selector = "disagreement"
+    roles: Roles = field(default_factory=Roles)
+    criteria: Criteria = field(default_factory=Criteria)
+    spending: Spending = field(default_factory=AlphaSpending)
+    ledger: str | Path | None = None
+    seed: int = 0
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Opened:
+    """A study under way; close it."""
+
+    stages: Stages
+    journal: LedgerJournal
+    store: SqliteStore
+    vault: Vault
+    n_dropped: int
+    scratch: "tempfile.TemporaryDirectory[str] | None" = None
+
+    def close(self) -> None:
+        """End the vault and let others open the ledger."""
+        self.vault.close()
+        self.store.close()
+        if self.scratch is not None:
+            self.scratch.cleanup()
+
+
+def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
+    """Begin a study, or take it up where its ledger ends."""
+    proposer_name, proposer = as_proposer(asked.proposer, asked.guesses, asked.grammar)
+    selector_name, selector = as_selector(asked.selector)
+    world = bind(asked.world, asked.grammar, asked.roles)
+    reader = RowReader(asked.grammar, asked.roles)
+    rows = prepare(reader, asked.initial, asked.validation, asked.protected, asked.seed)
+    terms = _terms(asked, rows)
+    configuration = Configuration(
+        grammar=asked.grammar,
+        roles=asked.roles,
+        budget=asked.budget,
+        seed=asked.seed,
+        proposer=proposer_name,
+        selector=selector_name,
+        criteria=terms.to_json(),
+        versions=_versions(),
+    )
+    scratch = tempfile.TemporaryDirectory(prefix="alder-") if asked.ledger is None else None
+    path = Path(scratch.name) / "run.alder" if scratch is not None else Path(str(asked.ledger))
+    store = SqliteStore(path)
+    try:
+        journal = LedgerJournal(store, watch)
+        _require_same(journal, configuration, rows, path)
+        vault = Vault.seal(
+            Protected(rows.protected["admission"], _shifts(rows.protected)),
+            terms,
+            directory=path.with_name(path.name + ".vault"),
+            published=journal.state.commitments,
+        )
+    except BaseException:
+        store.close()
+        raise
+    stages = Stages(proposer, vault, refitter(journal), selector, world)
+    opened = Opened(stages, journal, store, vault, rows.n_dropped, scratch)
+    try:
+        _begin(journal, configuration, rows, vault)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _begin(
+    journal: LedgerJournal, configuration: Configuration, rows: StudyRows, vault: Vault
+) -> None:
+    """Write what comes before the first proposal, or that the study goes on."""
+    if journal.state.configuration is None:
+        with journal.together():
+            journal.write(entries.configuration(configuration))
+            journal.write(entries.commitments(vault.commitments()))
+            journal.write(entries.initial(rows.initial))
+            if rows.validation is not None:
+                journal.write(entries.validation(rows.validation))
+        return
+    end = journal.state.end
+    larger = _exceeds(configuration.budget, journal.state.budget)
+    if end is not None and end.law is None and larger:
+        journal.write(entries.resume(configuration.budget, _versions()))
+
+
+def _exceeds(wanted: Budget, had: Budget | None) -> bool:
+    if had is None:
+        return False
+    names = [part.name for part in dataclasses.fields(Budget) if part.name != "tokens"]
+    return any(getattr(wanted, name) > getattr(had, name) for name in names)
+
+
+def _require_same(
+    journal: LedgerJournal, configuration: Configuration, rows: StudyRows, path: Path
+) -> None:
+    """Refuse to go on with other settings or other first rows."""
+    had = journal.state.configuration
+    if had is None:
+        return
+    if had.digest != configuration.digest:
+        changed = _difference(had, configuration)
+        raise BadLedger(
+            f"{path.name} was begun with another {changed}. A ledger resumes only with the "
+            f"settings it was begun with; a larger budget is allowed. Use a new ledger, or "
+            f"restore the setting."
+        )
+    initial = journal.state.initial
+    if initial is not None and not _equal(initial.columns, rows.initial.columns):
+        raise BadLedger(
+            f"{path.name} was begun with other initial rows. Give the same rows again, or use a "
+            f"new ledger."
+        )
+
+
+def _equal(one: Mapping[str, FloatArray], other: Mapping[str, FloatArray]) -> bool:
+    return set(one) == set(other) and all(np.array_equal(one[n], other[n]) for n in one)
+
+
+def _difference(had: Configuration, wanted: Configuration) -> str:
+    """Name the first setting that differs, with both values where they are short."""
+    for part in dataclasses.fields(Grammar):
+        before, now = getattr(had.grammar, part.name), getattr(wanted.grammar, part.name)
+        if before != now:
+            short = isinstance(before, int | str | float)
+            return f"grammar ({part.name}" + (f" was {before}, now {now})" if short else ")")
+    for name in ("roles", "seed", "proposer", "selector"):
+        before, now = getattr(had, name), getattr(wanted, name)
+        if before != now:
+            return f"{name} (was {before}, now {now})"
+    return "set of admission criteria"
+
+
+def _terms(asked: Asked, rows: StudyRows) -> Terms:
+    target = asked.grammar.target.name
+    mean = Reference(float(np.mean(rows.initial.columns[target])))
+    return Terms(
+        variables=asked.grammar.variable_names,
+        target=target,
+        references=(mean,),
+        criteria=dataclasses.replace(
+            asked.criteria, max_nodes=min(asked.criteria.max_nodes, asked.grammar.max_nodes)
+        ),
+        spending=asked.spending,
+        sigma=asked.roles.sigma,
+    )
+
+
+def _shifts(protected: Mapping[str, Rows]) -> dict[str, Rows] | None:
+    return {role: rows for role, rows in protected.items() if role != "admission"} or None
+
+
+def _versions() -> dict[str, str]:
+    return {"alder": alder.__version__, "numpy": version("numpy"), "numba": version("numba")}

@@ -1,0 +1,63 @@
+"""From names to stages: proposers, selectors, and how rivals are refitted."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from alder.errors import BadStudy
+from alder.expr.text import parse
+from alder.loop import Journal, Refit
+from alder.ports import Proposer, Selector
+from alder.proposers.guesses import Guesses
+from alder.proposers.search.proposer import Search
+from alder.records.evidence import Candidate, Evidence
+from alder.records.grammar import Grammar
+from alder.records.proposal import Proposal
+from alder.selection.candidates import labels_of, refit
+from alder.selection.registry import selector as named_selector
+from alder.selection.rivals import rivals
+
+# Rivals made by editing the best laws, beside those the proposer itself offers.
+_MOST_RIVALS = 12
+
+
+def as_proposer(
+    wanted: str | Proposer, guesses: Sequence[str | Proposal], grammar: Grammar
+) -> tuple[str, Proposer]:
+    """Return a proposer and the name under which the configuration knows it."""
+    known = [
+        Proposal(parse(guess, grammar.variable_names)) if isinstance(guess, str) else guess
+        for guess in guesses
+    ]
+    if not isinstance(wanted, str):
+        return type(wanted).__name__, wanted
+    if wanted == "guesses" or (known and wanted == "search"):
+        if not known:
+            raise BadStudy('The proposer "guesses" needs at least one guess.')
+        return "guesses", Guesses(tuple(known))
+    if wanted == "search":
+        return "search", Search()
+    raise BadStudy(f"`{wanted}` is not a proposer; search and guesses are.")
+
+
+def as_selector(wanted: str | Selector) -> tuple[str, Selector]:
+    """Return a selector and the name under which the configuration knows it."""
+    if isinstance(wanted, str):
+        return wanted, named_selector(wanted)
+    return type(wanted).__name__, wanted
+
+
+def refitter(journal: Journal) -> Refit:
+    """Return how candidates are made: proposals so far, their rivals, and edits of the best."""
+
+    def candidates(evidence: Evidence, rng: np.random.Generator) -> tuple[Candidate, ...]:
+        proposed = [a.proposal for a in evidence.attempts if a.proposal is not None]
+        offered = [rival for attempt in evidence.attempts[-1:] for rival in attempt.rivals]
+        edited = rivals(proposed[-2:], evidence, rng, most=_MOST_RIVALS)
+        return refit(
+            [*proposed, *offered, *edited],
+            evidence,
+            labels=labels_of(journal.state.candidates),
+        )
+
+    return candidates

@@ -1,0 +1,145 @@
+"""Public and protected rows of a study: read, completed, split apart, and checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.errors import BadStudy, BadTable
+from alder.records.experiment import Trajectory
+from alder.records.grammar import Grammar
+from alder.records.protected import ADMISSION, Protected
+from alder.records.roles import Roles
+from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
+
+# The share of the rows that is kept from everybody where no protected rows were given.
+PROTECTED_SHARE = 0.25
+# Fewer rows than this cannot be split: a verdict on two or three rows says nothing.
+_FEWEST = 16
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyRows:
+    """The rows of a study by who may see them; `n_dropped` counts incomplete ones left out."""
+
+    initial: Trajectory
+    validation: Trajectory | None
+    protected: Mapping[str, Mapping[str, FloatArray]]
+    n_dropped: int
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class RowReader:
+    """Reads tables of one study: the same columns, and the same numbers for the same group."""
+
+    grammar: Grammar
+    roles: Roles
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns every table needs."""
+        return (*self.grammar.variable_names, self.grammar.target.name, *self.roles.names)
+
+    def read(self, rows: Rows, title: str) -> tuple[dict[str, FloatArray], int]:
+        """Return complete rows and how many were left out."""
+        require_columns(self.names, column_names(rows), where=title)
+        group = self.roles.group
+        numbers = [name for name in self.names if name != group]
+        columns = dict(as_columns(rows, numbers))
+        complete = np.all([~np.isnan(columns[name]) for name in numbers], axis=0)
+        if not complete.any():
+            raise BadTable(f"Every row of {title} misses a value; nothing is left.")
+        kept = {name: column[complete] for name, column in columns.items()}
+        if group is not None:
+            labels = np.array(as_labels(rows, group))[complete]
+            kept[group] = np.array([_number_of(label) for label in labels])
+        ordered = {name: kept[name] for name in self.names}
+        return ordered, int((~complete).sum())
+
+
+def _number_of(label: str) -> float:
+    """Return a number that stands for a group: its own, or one made from its name."""
+    try:
+        return float(label)
+    except ValueError:
+        return float(int.from_bytes(label.encode()[:6].ljust(6, b"\0"), "big"))
+
+
+def prepare(
+    reader: RowReader,
+    initial: Rows,
+    validation: Rows | None,
+    protected: Protected | None,
+    seed: int,
+) -> StudyRows:
+    """Read all rows; split protected ones off before anything else sees them where none given."""
+    public, n_dropped = reader.read(initial, "the initial rows")
+    target = reader.grammar.target.name
+    if public[target].min() == public[target].max():
+        raise BadTable(
+            f"The target `{target}` is {public[target][0]:g} in every initial row; a law needs "
+            f"rows in which it varies."
+        )
+    held_out = None
+    if validation is not None:
+        columns, dropped = reader.read(validation, "the validation rows")
+        held_out = Trajectory(columns)
+        n_dropped += dropped
+    if protected is None:
+        hidden = _split(public, reader.roles, seed)
+        sealed = {ADMISSION: {name: column[hidden] for name, column in public.items()}}
+        public = {name: column[~hidden] for name, column in public.items()}
+    else:
+        sealed: dict[str, dict[str, FloatArray]] = {}
+        for role, table in protected.tables().items():
+            sealed[role], dropped = reader.read(table, f"the protected rows ({role})")
+            n_dropped += dropped
+        public_rows = [public] if held_out is None else [public, held_out.columns]
+        _refuse_shared(public_rows, sealed, reader.names)
+    return StudyRows(Trajectory(public), held_out, sealed, n_dropped)
+
+
+def _split(rows: Mapping[str, FloatArray], roles: Roles, seed: int) -> NDArray[np.bool_]:
+    """Mark the rows to protect: whole groups, or the last in time, or a random share."""
+    n = len(next(iter(rows.values())))
+    if n < _FEWEST:
+        raise BadStudy(
+            f"{n} rows are too few to keep some from everybody but the verifier; give at least "
+            f"{_FEWEST}, or `protected` rows of their own."
+        )
+    wanted = round(PROTECTED_SHARE * n)
+    hidden = np.zeros(n, dtype=np.bool_)
+    rng = np.random.default_rng([seed, n])
+    if roles.group is not None and len(np.unique(rows[roles.group])) > 1:
+        groups = rng.permutation(np.unique(rows[roles.group]))
+        for group in groups[: len(groups) - 1]:
+            if hidden.sum() >= wanted:
+                break
+            hidden |= rows[roles.group] == group
+    elif roles.time is not None:
+        hidden[np.argsort(rows[roles.time], kind="stable")[n - wanted :]] = True
+    else:
+        hidden[rng.permutation(n)[:wanted]] = True
+    return hidden
+
+
+def _refuse_shared(
+    public: Sequence[Mapping[str, FloatArray]],
+    sealed: Mapping[str, Mapping[str, FloatArray]],
+    names: Sequence[str],
+) -> None:
+    """Refuse protected rows that are public already; equal inputs alone are replicates."""
+    known = {row for table in public for row in zip(*(table[n] for n in names), strict=True)}
+    for role, table in sealed.items():
+        rows = list(zip(*(table[n] for n in names), strict=True))
+        shared = sum(row in known for row in rows)
+        if shared:
+            raise BadTable(
+                f"{shared} of {len(rows)} protected rows ({role}) are also public, so they would "
+                f"verify nothing; leave them out of one of the two."
+            )

@@ -1,0 +1,177 @@
+"""The same loop, one question at a time: for people and instruments that run experiments."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import final
+
+from alder.errors import BadStudy
+from alder.kernel.ready import ensure
+from alder.ledger import entries
+from alder.loop import step
+from alder.ports import Proposer, Selector
+from alder.records.budget import Budget, Spent
+from alder.records.evidence import Evidence
+from alder.records.experiment import Experiment, FailedRun, Trajectory
+from alder.records.grammar import Grammar
+from alder.records.outcome import Outcome
+from alder.records.proposal import Proposal
+from alder.records.protected import Protected
+from alder.records.roles import Roles
+from alder.spelling import suggestion
+from alder.study.opening import Asked, open_study
+from alder.study.rows import RowReader
+from alder.tables import Rows, as_columns, column_names, count_rows
+from alder.verification.criteria import Criteria
+from alder.verification.spending import AlphaSpending, Spending
+
+
+@final
+class Study:
+    """Ask for experiments, tell what they showed, in any order, late or not at all.
+
+    The state is the ledger: a study opened again with the same settings goes on where it was.
+    Close it, or use it as a context.
+    """
+
+    def __init__(  # noqa: PLR0913 (a user's whole request in one call)
+        self,
+        world: object,
+        grammar: Grammar,
+        *,
+        initial: Rows,
+        validation: Rows | None = None,
+        protected: Protected | None = None,
+        budget: Budget | None = None,
+        proposer: str | Proposer = "search",
+        guesses: Sequence[str | Proposal] = (),
+        selector: str | Selector = "disagreement",
+        ledger: str | Path | None = None,
+        seed: int = 0,
+        sigma: str | None = None,
+        weight: str | None = None,
+        group: str | None = None,
+        time_column: str | None = None,
+        criteria: Criteria | None = None,
+        spending: Spending | None = None,
+    ) -> None:
+        """Begin a study, or take it up where its ledger ends; see `discover` for the arguments."""
+        ensure()
+        roles = Roles(sigma, weight, group, time_column)
+        self._reader = RowReader(grammar, roles)
+        self._opened = open_study(
+            Asked(
+                world=world,
+                grammar=grammar,
+                initial=initial,
+                validation=validation,
+                protected=protected,
+                budget=budget or Budget(),
+                proposer=proposer,
+                guesses=guesses,
+                selector=selector,
+                roles=roles,
+                criteria=criteria or Criteria(),
+                spending=spending or AlphaSpending(),
+                ledger=ledger,
+                seed=seed,
+            )
+        )
+        self._begin = time.monotonic()
+        self._ledger = "" if ledger is None else str(ledger)
+
+    def ask(self) -> tuple[Experiment, ...]:
+        """Return the experiments to run now; none once the study has ended.
+
+        Experiments that are out and not answered are returned again.
+        """
+        journal = self._opened.journal
+        while journal.state.end is None and not journal.state.pending:
+            step(self._opened.stages, journal, lambda: time.monotonic() - self._begin)
+        return tuple(choice.experiment for choice in journal.state.pending)
+
+    def tell(self, experiment: Experiment | str, rows: Rows) -> None:
+        """Give the rows an experiment produced; settings need not be repeated in them."""
+        asked = self._known(experiment)
+        columns = _with_settings(asked, rows, self._reader.names)
+        complete, _ = self._reader.read(columns, f"the rows of experiment {asked.id}")
+        late = asked.id in {f.experiment for f in self._opened.journal.state.failures}
+        with self._opened.journal.together():
+            self._opened.journal.write(entries.outcome(Trajectory(complete, asked.id)))
+            if not late:
+                self._charge(asked)
+
+    def fail(self, experiment: Experiment | str, reason: str) -> None:
+        """Say that an experiment gave no rows, and why."""
+        asked = self._known(experiment)
+        with self._opened.journal.together():
+            self._opened.journal.write(entries.failed(FailedRun(asked.id, reason)))
+            self._charge(asked)
+
+    def abandon(self, experiment: Experiment | str) -> None:
+        """Wait no longer for an experiment; its rows may still come late."""
+        asked = self._known(experiment)
+        with self._opened.journal.together():
+            self._opened.journal.write(entries.abandoned(asked.id))
+            self._charge(asked)
+
+    @property
+    def evidence(self) -> Evidence:
+        """All that is public so far."""
+        evidence = self._opened.journal.state.evidence
+        assert evidence is not None
+        return evidence
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The law or the refusal, once the study has ended."""
+        end = self._opened.journal.state.end
+        return None if end is None else replace(end, ledger=self._ledger)
+
+    def close(self) -> None:
+        """Close the ledger and end the vault."""
+        self._opened.close()
+
+    def __enter__(self) -> "Study":
+        """Return the study, to be closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the study."""
+        self.close()
+
+    def _known(self, experiment: Experiment | str) -> Experiment:
+        wanted = experiment if isinstance(experiment, str) else experiment.id
+        state = self._opened.journal.state
+        done = {trajectory.experiment for trajectory in state.trajectories}
+        asked = {choice.experiment.id: choice.experiment for choice in state.choices}
+        if wanted in done:
+            raise BadStudy(f"The rows of experiment {wanted} were told already.")
+        if wanted not in asked:
+            waiting = tuple(choice.experiment.id for choice in state.pending)
+            raise BadStudy(
+                f"Experiment {wanted} was never asked for; waiting for "
+                f"{', '.join(waiting) or 'none'}.{suggestion(wanted, waiting)}"
+            )
+        return asked[wanted]
+
+    def _charge(self, experiment: Experiment) -> None:
+        self._opened.journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
+
+
+def _with_settings(experiment: Experiment, rows: Rows, names: Sequence[str]) -> Rows:
+    """Add settings the rows do not repeat, so that telling the target alone is enough."""
+    there = column_names(rows)
+    missing = [n for n in names if n not in there and n in experiment.settings]
+    if not missing:
+        return rows
+    n_rows = count_rows(rows)
+    columns: dict[str, object] = dict(as_columns(rows))
+    return columns | {name: [experiment.settings[name]] * n_rows for name in missing}
