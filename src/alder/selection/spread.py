@@ -67,7 +67,8 @@ def saturate(z: FloatArray) -> FloatArray:
     size = np.abs(z)
     size /= SATURATION
     size += 1.0
-    bent = z / size
+    with np.errstate(invalid="ignore"):
+        bent = z / size
     if not np.isfinite(bent).all():
         bent = np.where(np.isfinite(bent), bent, np.where(z < 0.0, -SATURATION, SATURATION))
     return bent
