@@ -148,6 +148,7 @@ def tree_schema() -> JsonSchema:
 
 def proposal_schema() -> JsonSchema:
     """Return the JSON Schema of a whole proposal: structure, bounds, rationale, scope."""
+    end: JsonSchema = {"type": ["number", "null"]}
     return {
         "$schema": SCHEMA_DIALECT,
         "title": "Alder proposal",
@@ -156,10 +157,8 @@ def proposal_schema() -> JsonSchema:
                 "structure": _reference("tree"),
                 "parameters": {
                     "type": "object",
-                    "description": "Bounds of parameters by name; an end left out is open.",
-                    "additionalProperties": _object(
-                        {"lower": {"type": "number"}, "upper": {"type": "number"}}, required=()
-                    ),
+                    "description": "Bounds of parameters by name; an end left out or null is open.",
+                    "additionalProperties": _object({"lower": end, "upper": end}, required=()),
                 },
                 "rationale": {"type": "string"},
                 "scope": {"type": "string"},
