@@ -1,0 +1,202 @@
+"""Any Gymnasium environment as a world: settings to a start and actions, episodes to rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast, final
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.errors import BadWorld, MissingExtra
+from alder.ports import World
+from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.grammar import Grammar
+from alder.records.law import Law
+from alder.records.roles import Roles
+from alder.worlds.guard import Caller, Ended, Guard
+from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
+from alder.worlds.outcomes import to_trajectory, wanted_columns
+
+Environment: TypeAlias = Any
+"""A `gymnasium.Env`; the package is optional, so its types are not used."""
+
+Reading: TypeAlias = Sequence[str] | Callable[[npt.NDArray[Any]], Mapping[str, float]]
+Target: TypeAlias = Callable[[Mapping[str, FloatArray]], npt.ArrayLike]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """How an experiment becomes an episode.
+
+    `act` says what to do in a step, given the settings, the number of the step and the columns
+    read before it. `place` puts the environment, already reset with `seed`, where the settings
+    want it, and returns the observation there. `actions` names the columns of the action. The
+    episode ends after `n_steps`, or where the environment ends it.
+    """
+
+    act: Callable[[Settings, int, Mapping[str, float]], object]
+    n_steps: int = 1
+    place: Callable[[Environment, Settings], object] | None = None
+    actions: Sequence[str] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse an episode without steps."""
+        if self.n_steps < 1:
+            raise BadWorld(f"An episode has at least one step; n_steps is {self.n_steps}.")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GymnasiumWorld:
+    """A world whose experiments are episodes of an environment.
+
+    `make` is the id of a registered environment, or a function that makes one. `columns` names the
+    numbers of an observation, or is a function from an observation to named numbers. `target` gets
+    the columns of an episode, observations having one entry more than actions, and returns the
+    target of each step: `difference` is one. A row is what was read before a step.
+
+    Every experiment starts from `reset(seed=...)` with the same seed, so that a deterministic
+    environment repeats itself exactly. A forecast is what a law says of the first row, for which
+    every variable of the grammar must be a setting of the same name.
+    """
+
+    make: str | Callable[[], Environment]
+    experiments: Experiments = field(kw_only=True, repr=False)
+    columns: Reading = field(kw_only=True)
+    target: Target = field(kw_only=True)
+    episode: Episode = field(kw_only=True)
+    cost: Cost = field(default=None, kw_only=True, repr=False)
+    is_safe: Safety = field(default=None, kw_only=True, repr=False)
+    guard: Guard = field(default_factory=Guard, kw_only=True)
+    offers: Offers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the experiments, and that the environment can be made."""
+        offers = make_offers(self.experiments, cost=self.cost, safe=self.is_safe)
+        object.__setattr__(self, "offers", offers)
+        _open(self.make).close()
+
+    def bind(self, grammar: Grammar, roles: Roles | None = None) -> World:
+        """Return the world as a study sees it, once variables and target have names."""
+        self.offers.require_variables(grammar)
+        roles = Roles() if roles is None else roles
+        return _BoundGymnasium(self, grammar, wanted_columns(grammar, roles), Caller(self.guard))
+
+
+def difference(column: str, dt: float) -> Target:
+    r"""Return a target: how fast a column changes over a step.
+
+    $$y_k = (x_{k+1} - x_k) / \Delta t$$
+
+    >>> difference("v", 0.5)({"v": np.array([0.0, 1.0, 4.0])})
+    array([2., 6.])
+    """
+
+    def target(columns: Mapping[str, FloatArray]) -> FloatArray:
+        return np.diff(columns[column]) / dt
+
+    return target
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _BoundGymnasium:
+    """A `GymnasiumWorld` with names for variables and target."""
+
+    world: GymnasiumWorld
+    grammar: Grammar
+    wanted: tuple[str, ...]
+    caller: Caller
+
+    def pool(self) -> Pool:
+        """Return every experiment on offer."""
+        return self.world.offers.pool
+
+    def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
+        """Return what a law says of the first row, (experiments, 1)."""
+        return self.world.offers.predict(law, experiments)
+
+    def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
+        """Play an episode for each experiment."""
+        rows = self.world.offers.rows_to_run(experiments)
+        return tuple(self._run_one(int(row)) for row in rows)
+
+    def _run_one(self, row: int) -> Trajectory | FailedRun:
+        name, settings = self.world.offers.pool.ids[row], self.world.offers.settings[row]
+        target = self.grammar.target.name
+        answer = self.caller.call(lambda: _play(self.world, settings, target))
+        if isinstance(answer, Ended):
+            return FailedRun(name, answer.reason)
+        return to_trajectory(name, answer.value, settings, wanted=self.wanted, target=target)
+
+
+def _open(make: str | Callable[[], Environment]) -> Environment:
+    if not isinstance(make, str):
+        return make()
+    try:
+        import gymnasium
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            'Gymnasium is not installed; `pip install "alder[gym]"` brings it.'
+        ) from None
+    try:
+        return cast("Environment", gymnasium.make(make))
+    except gymnasium.error.DependencyNotInstalled as error:
+        raise MissingExtra(
+            f"`{make}` needs a package that is not installed: {str(error).splitlines()[0]}"
+        ) from None
+    except gymnasium.error.Error as error:
+        raise BadWorld(f"Gymnasium cannot make `{make}`: {str(error).splitlines()[0]}") from None
+
+
+def _play(world: GymnasiumWorld, settings: Settings, target: str) -> dict[str, FloatArray]:
+    """Play one episode and return its rows."""
+    episode, environment = world.episode, _open(world.make)
+    try:
+        observation, _ = environment.reset(seed=episode.seed)
+        if episode.place is not None:
+            observation = episode.place(environment, dict(settings))
+        read = [_read(world.columns, observation)]
+        acted: list[FloatArray] = []
+        for step in range(episode.n_steps):
+            action = episode.act(dict(settings), step, read[-1])
+            observation, _, terminated, truncated, _ = environment.step(action)
+            acted.append(np.atleast_1d(np.asarray(action, dtype=np.float64)))
+            read.append(_read(world.columns, observation))
+            if terminated or truncated:
+                break
+    finally:
+        environment.close()
+    return _rows(world, read, acted, target)
+
+
+def _rows(
+    world: GymnasiumWorld,
+    read: Sequence[Mapping[str, float]],
+    acted: Sequence[FloatArray],
+    target: str,
+) -> dict[str, FloatArray]:
+    n = len(acted)
+    columns = {name: np.array([one[name] for one in read]) for name in read[0]}
+    for k, name in enumerate(world.episode.actions):
+        columns[name] = np.array([action[k] for action in acted])
+    found = np.asarray(world.target(columns), dtype=np.float64).ravel()
+    if len(found) not in (n, n + 1):
+        raise BadWorld(f"target gave {len(found)} values for an episode of {n} steps")
+    return {**{name: column[:n] for name, column in columns.items()}, target: found[:n]}
+
+
+def _read(columns: Reading, observation: object) -> Mapping[str, float]:
+    numbers = np.asarray(observation)
+    if callable(columns):
+        return columns(numbers)
+    values = np.asarray(numbers, dtype=np.float64).ravel()
+    if len(values) != len(columns):
+        raise BadWorld(
+            f"An observation has {len(values)} numbers and columns names {len(columns)} of them"
+        )
+    return dict(zip(columns, values.tolist(), strict=True))
