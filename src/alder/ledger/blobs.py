@@ -38,7 +38,7 @@ def load_array(connection: sqlite3.Connection, digest: str, *, verified: bool) -
     rows = connection.execute(
         "SELECT coding, bytes FROM arrays WHERE digest = ? ORDER BY part", (bytes.fromhex(digest),)
     ).fetchall()
-    if not rows:
+    if not rows or not all(isinstance(piece, bytes) for _, piece in rows):
         raise BadLedger(f"The ledger misses an array ({digest[:12]}); restore it from a copy.")
     try:
         pieces = [zlib.decompress(piece) if coding == "zlib" else piece for coding, piece in rows]

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast, final
 
+from alder.arrays import FloatArray
 from alder.errors import BadLedger
 from alder.ledger import locking
 from alder.ledger.blobs import load_array, save_array
@@ -200,19 +201,34 @@ def _read_file(path: Path, *, verified: bool) -> tuple[Event, ...]:
         connection.close()
 
 
-def _read(connection: sqlite3.Connection, path: Path, *, verified: bool) -> tuple[Event, ...]:
+def _rows(
+    connection: sqlite3.Connection, path: Path
+) -> Generator[tuple[int, str, bytes, bytes], None, None]:
+    """Yield the events as they are stored; a page that was lost may leave holes in them."""
     try:
-        rows = connection.execute(
+        for row in connection.execute(
             "SELECT number, kind, content, digest FROM events ORDER BY number"
-        ).fetchall()
+        ):
+            match row:
+                case (int(number), str(kind), bytes(text), bytes(digest)):
+                    yield number, kind, text, digest
+                case _:
+                    raise BadLedger(
+                        f"{path.name} is damaged: event {row[0]} is incomplete; restore it from a "
+                        "copy."
+                    )
+    except sqlite3.Error as error:
+        raise failure(error, path) from None
+
+
+def _read(connection: sqlite3.Connection, path: Path, *, verified: bool) -> tuple[Event, ...]:
+    def load(digest: str) -> FloatArray:
+        return load_array(connection, digest, verified=verified)
+
+    try:
         return tuple(
-            Event(
-                number,
-                kind,
-                unpack(text, lambda key: load_array(connection, key, verified=verified)),
-                digest.hex(),
-            )
-            for number, kind, text, digest in rows
+            Event(number, kind, unpack(text, load), digest.hex())
+            for number, kind, text, digest in _rows(connection, path)
         )
     except sqlite3.Error as error:
         raise failure(error, path) from None
@@ -222,21 +238,15 @@ def _verified_tail(connection: sqlite3.Connection, path: Path) -> _Tail:
     """Follow the chain to its end; raise `BadLedger` at the first event that breaks it."""
     digest, last, number = GENESIS, "", 0
     budget: bytes | None = None
-    try:
-        rows = connection.execute(
-            "SELECT number, kind, content, digest FROM events ORDER BY number"
-        )
-        for number, (found, last, text, written) in enumerate(rows, start=1):
-            digest = chain(digest, number, last, text)
-            if found != number or written.hex() != digest:
-                raise BadLedger(
-                    f"{path.name} was changed after it was written: event {number} does not match "
-                    f"its digest; `alder audit {path.name}` says more."
-                )
-            if last in ("configuration", "resume"):
-                budget = text
-    except sqlite3.Error as error:
-        raise failure(error, path) from None
+    for number, (found, last, text, written) in enumerate(_rows(connection, path), start=1):
+        digest = chain(digest, number, last, text)
+        if found != number or written.hex() != digest:
+            raise BadLedger(
+                f"{path.name} was changed after it was written: event {number} does not match its "
+                f"digest; `alder audit {path.name}` says more."
+            )
+        if last in ("configuration", "resume"):
+            budget = text
     content = {} if budget is None else unpack(budget, _no_arrays)
     return _Tail(number, last, digest, _budget(content))
 
@@ -263,5 +273,5 @@ def _budget(content: Mapping[str, object]) -> Mapping[str, object] | None:
     return cast("Mapping[str, Any]", budget) if isinstance(budget, Mapping) else None
 
 
-def _no_arrays(digest: str) -> Any:  # noqa: ANN401 (it returns never)
+def _no_arrays(digest: str) -> FloatArray:
     raise BadLedger(f"A budget holds no array; got one ({digest[:12]}).")
