@@ -24,6 +24,7 @@ from alder.verification.criteria import (
     is_vague,
     nmse,
     removes_share,
+    with_doubt,
 )
 from alder.verification.spending import Thresholdout, is_spent, level
 from alder.verification.structure import rank_sum_p
@@ -120,7 +121,7 @@ def _are_events(sealed: Sealed) -> bool:
 def _errors(sealed: Sealed, law: Law, role: str) -> Errors:
     rows = sealed.rows[role]
     sigma = rows[sealed.terms.sigma] if sealed.terms.sigma is not None else None
-    return errors_of(law, rows, sigma=sigma)
+    return with_doubt(errors_of(law, rows, sigma=sigma), law)
 
 
 def _behaves(sealed: Sealed, law: Law, role: str, errors: Errors) -> bool:

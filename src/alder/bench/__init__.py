@@ -1,0 +1,1 @@
+"""Benchmarks; true laws live only here."""

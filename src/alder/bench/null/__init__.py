@@ -1,0 +1,1 @@
+"""Null worlds: nothing can be discovered in them, so whatever is admitted is a mistake."""
