@@ -18,7 +18,7 @@ from typing import TypeAlias, cast, final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.ledger.content import bytes_of
+from alder.ledger.content import SHORT, bytes_of
 from alder.ports import Event
 from alder.records.grammar import Grammar
 from alder.records.verdict import Commitment
@@ -54,17 +54,18 @@ def leaks(events: Sequence[Event], secrets: Secrets, grammar: Grammar) -> Iterat
     public = [rows[target] for event in events if target in (rows := _columns(event))]
     values = _Values([rows[target] for rows in secrets.rows.values() if target in rows], public)
     names = (*grammar.variable_names, target)
+    salts = [form for salt in secrets.salts for form in _forms(salt)]
     for event in events:
         for role, rows in secrets.rows.items():
             n_shared = _shared_rows(_columns(event), rows, names)
             if n_shared:
                 yield event.number, f"{n_shared} of its rows are identical to {role} rows."
         texts = list(_texts(event.content))
-        if any(values.in_numbers(numbers) for numbers in _numbers(event.content)):
+        if any(map(values.has, _numbers(event.content))):
             yield event.number, "It holds a value of the target that occurs in protected rows only."
-        if any(values.in_text(text) for text in texts):
+        if any(map(values.in_text, texts)):
             yield event.number, "A text of it spells a value that occurs in protected rows only."
-        if any(_has_salt(text, salt) for text in texts for salt in secrets.salts):
+        if any(form in seen for text in texts for seen in (text, text.lower()) for form in salts):
             yield event.number, "It holds the salt of a commitment."
 
 
@@ -80,9 +81,11 @@ class _Values:
         self.values = unknown[np.array(long, dtype=np.float64) != unknown]
         self._spelt: dict[int, frozenset[str]] = {}
 
-    def in_numbers(self, numbers: FloatArray) -> bool:
-        """Say whether one of the values is among these numbers."""
-        return bool(len(self.values)) and bool(np.isin(numbers, self.values).any())
+    def has(self, number: float | FloatArray) -> bool:
+        """Say whether a number, or one in an array, is among the values."""
+        if isinstance(number, float):
+            return number in self._known
+        return bool(len(self.values)) and bool(np.isin(number, self.values).any())
 
     def in_text(self, text: str) -> bool:
         """Say whether a text spells one of the values, whatever its sign, or holds its bytes."""
@@ -100,11 +103,11 @@ class _Values:
             self._spelt[digits] = frozenset(rounded)
         if f"{Decimal(token):.{digits - 1}e}" in self._spelt[digits]:
             return True
-        return float(token) in self._magnitudes
+        return float(token) in self._known or -float(token) in self._known
 
     @cached_property
-    def _magnitudes(self) -> frozenset[float]:
-        return frozenset(np.abs(self.values).tolist())
+    def _known(self) -> frozenset[float]:
+        return frozenset(self.values.tolist())
 
     @cached_property
     def _patterns(self) -> frozenset[bytes]:
@@ -141,13 +144,14 @@ def _row_bytes(columns: Columns, names: Sequence[str], places: np.ndarray) -> It
         yield row.tobytes()
 
 
-def _numbers(value: object) -> Iterator[FloatArray]:
-    """Yield all floats of a content, those outside arrays as arrays of one."""
+def _numbers(value: object) -> Iterator[float | FloatArray]:
+    """Yield all floats of a content, long arrays as they are."""
     match value:
         case np.ndarray():
-            yield cast("FloatArray", value)
+            array = cast("FloatArray", value)
+            yield from [array] if array.size > SHORT else array.ravel().tolist()
         case float():
-            yield np.array([value])
+            yield value
         case Mapping():
             for part in cast("Mapping[str, object]", value).values():
                 yield from _numbers(part)
@@ -185,8 +189,7 @@ def _significant(token: str) -> int:
     return len(mantissa.lstrip("0"))
 
 
-def _has_salt(text: str, salt: bytes) -> bool:
-    if not salt:
-        return False
+def _forms(salt: bytes) -> tuple[str, ...]:
+    """Return what a salt looks like in a text: hexadecimal, base64, or one character a byte."""
     encoded = base64.b64encode(salt).decode("ascii").rstrip("=")
-    return salt.hex() in text.lower() or encoded in text or salt.decode("latin-1") in text
+    return (salt.hex(), encoded, salt.decode("latin-1")) if salt else ()
