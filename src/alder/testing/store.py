@@ -1,0 +1,82 @@
+"""The contract of stores."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from alder.ports import Event, Store
+from alder.testing.contract import fingerprint, report
+
+_CONTENTS: tuple[Mapping[str, object], ...] = (
+    {"text": "begun", "number": 1, "share": 0.1},
+    {"nested": {"list": [1, 2.5, None, True, "\u00e9"]}},
+    {"rows": np.array([0.1, -2.0, 3e300])},
+)
+
+
+def check_store(open_store: Callable[[Path], Store], folder: Path) -> None:
+    """Check a store on files in an empty folder.
+
+    Events come back in order, numbered without gaps, with kind and content; each digest covers all
+    events before it; and what was appended is there after the store is closed and opened again.
+    A store with a method `close` is closed by it.
+    """
+    report(open_store, _store_breaches(open_store, folder))
+
+
+def _store_breaches(open_store: Callable[[Path], Store], folder: Path) -> Iterator[str]:
+    store = open_store(folder / "first")
+    if list(store.events()):
+        yield "a new store is not empty"
+    digests = [store.append("note", content) for content in _CONTENTS]
+    events = list(store.events())
+    yield from _event_breaches(events, digests)
+    _close(store)
+    again = open_store(folder / "first")
+    if fingerprint(list(again.events())) != fingerprint(events):
+        yield "after it was closed and opened again, its events are others"
+    digests.append(again.append("note", {"text": "later"}))
+    if [event.digest for event in again.events()] != digests:
+        yield "it does not go on where it stopped after it was opened again"
+    _close(again)
+    other = open_store(folder / "second")
+    other.append("note", {"text": "another beginning"})
+    if other.append("note", _CONTENTS[1]) == digests[1]:
+        yield "a digest does not cover the events before its own"
+    _close(other)
+
+
+def _event_breaches(events: list[Event], digests: list[str]) -> Iterator[str]:
+    if len(events) != len(_CONTENTS):
+        yield f"{len(_CONTENTS)} events were appended and {len(events)} came back"
+        return
+    numbers = [event.number for event in events]
+    if numbers != list(range(numbers[0], numbers[0] + len(events))):
+        yield f"events are not numbered one by one: {numbers}"
+    if [event.digest for event in events] != digests:
+        yield "the digests of events are not those that `append` returned"
+    if len(set(digests)) < len(digests):
+        yield "two events have the same digest"
+    for event, content in zip(events, _CONTENTS, strict=True):
+        if event.kind != "note":
+            yield f"an event came back with the kind {event.kind!r}, not 'note'"
+        if fingerprint(_plain(event.content)) != fingerprint(_plain(content)):
+            yield f"the content of an event came back changed: {dict(event.content)}"
+
+
+def _plain(value: object) -> object:
+    """Return content with mappings and lists of any kind made alike."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {key: _plain(item) for key, item in sorted(items)}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("list[object]", value)]
+    return value
+
+
+def _close(store: Store) -> None:
+    close = getattr(store, "close", None)
+    if callable(close):
+        close()
