@@ -1,7 +1,7 @@
 """The ledger of a study with what it says: every event is appended, then replayed."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import final
 
 from alder.ledger.entries import Entry
@@ -37,6 +37,13 @@ class LedgerJournal:
         if self._watch is not None:
             self._watch(kind, self._state)
 
-    def together(self) -> AbstractContextManager[None]:
-        """Make the events written inside durable together."""
-        return self._store.batch()
+    @contextmanager
+    def together(self) -> Generator[None, None, None]:
+        """Make the events written inside durable together; forget them where that fails."""
+        before = self._state
+        try:
+            with self._store.batch():
+                yield
+        except BaseException:
+            self._state = before
+            raise

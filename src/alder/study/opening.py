@@ -1,6 +1,7 @@
 """Open a study: configuration, ledger, vault and stages, new or where it was left."""
 
 import dataclasses
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,6 @@ from typing import final
 import numpy as np
 
 import alder
-from alder.arrays import FloatArray
 from alder.errors import BadLedger
 from alder.ledger import entries
 from alder.ledger.configuration import Configuration
@@ -19,6 +19,7 @@ from alder.ledger.store import SqliteStore
 from alder.loop import Stages
 from alder.ports import Proposer, Selector
 from alder.records.budget import Budget
+from alder.records.experiment import Trajectory
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
 from alder.records.protected import Protected
@@ -130,26 +131,29 @@ def _begin(
             if rows.validation is not None:
                 journal.write(entries.validation(rows.validation))
         return
-    end = journal.state.end
-    larger = _exceeds(configuration.budget, journal.state.budget)
-    if end is not None and end.law is None and larger:
+    end, budget = journal.state.end, journal.state.budget
+    admitted = end is not None and end.law is not None
+    if budget is not None and not admitted and _limits(configuration.budget) != _limits(budget):
         journal.write(entries.resume(configuration.budget, _versions()))
 
 
-def _exceeds(wanted: Budget, had: Budget | None) -> bool:
-    if had is None:
-        return False
-    names = [part.name for part in dataclasses.fields(Budget) if part.name != "tokens"]
-    return any(getattr(wanted, name) > getattr(had, name) for name in names)
+def _limits(budget: Budget) -> dict[str, float]:
+    """Return what may be used up, by name; the size of a batch is no limit."""
+    limits = dataclasses.asdict(budget)
+    del limits["batch"]
+    return {name: math.inf if limit is None else limit for name, limit in limits.items()}
 
 
 def _require_same(
     journal: LedgerJournal, configuration: Configuration, rows: StudyRows, path: Path
 ) -> None:
     """Refuse to go on with other settings or other first rows."""
-    had = journal.state.configuration
-    if had is None:
+    had, budget = journal.state.configuration, journal.state.budget
+    if had is None or budget is None:
         return
+    # Rows come before settings: the reference of the criteria is made from them.
+    _require_same_rows(journal.state.initial, rows.initial, "initial", path)
+    _require_same_rows(journal.state.validation, rows.validation, "validation", path)
     if had.digest != configuration.digest:
         changed = _difference(had, configuration)
         raise BadLedger(
@@ -157,16 +161,24 @@ def _require_same(
             f"settings it was begun with; a larger budget is allowed. Use a new ledger, or "
             f"restore the setting."
         )
-    initial = journal.state.initial
-    if initial is not None and not _equal(initial.columns, rows.initial.columns):
+    for name, limit in _limits(configuration.budget).items():
+        before = _limits(budget)[name]
+        if limit < before:
+            raise BadLedger(
+                f"{path.name} has a budget of {before:g} {name}, now {limit:g}. The budget of a "
+                f"ledger may only grow; give at least {before:g}, or use a new ledger."
+            )
+
+
+def _require_same_rows(
+    had: Trajectory | None, given: Trajectory | None, which: str, path: Path
+) -> None:
+    before, now = ({} if one is None else one.columns for one in (had, given))
+    if set(before) != set(now) or not all(np.array_equal(before[n], now[n]) for n in before):
         raise BadLedger(
-            f"{path.name} was begun with other initial rows. Give the same rows again, or use a "
+            f"{path.name} was begun with other {which} rows. Give the same rows again, or use a "
             f"new ledger."
         )
-
-
-def _equal(one: Mapping[str, FloatArray], other: Mapping[str, FloatArray]) -> bool:
-    return set(one) == set(other) and all(np.array_equal(one[n], other[n]) for n in one)
 
 
 def _difference(had: Configuration, wanted: Configuration) -> str:

@@ -21,6 +21,7 @@ from alder.records.proposal import Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.spelling import suggestion
+from alder.study.journal import Watch
 from alder.study.opening import Asked, open_study
 from alder.study.rows import RowReader
 from alder.tables import Rows, as_columns, column_names, count_rows
@@ -56,6 +57,7 @@ class Study:
         time_column: str | None = None,
         criteria: Criteria | None = None,
         spending: Spending | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """Begin a study, or take it up where its ledger ends; see `discover` for the arguments."""
         ensure()
@@ -77,7 +79,8 @@ class Study:
                 spending=spending or AlphaSpending(),
                 ledger=ledger,
                 seed=seed,
-            )
+            ),
+            watch,
         )
         self._begin = time.monotonic()
         self._ledger = "" if ledger is None else str(ledger)
