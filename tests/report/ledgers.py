@@ -64,7 +64,7 @@ def measured(columns: Columns, seed: int) -> Columns:
     return {**columns, "a": true_a(**columns) + noise}
 
 
-NARROW = {"r": (0.9, 1.4), "v": (-1.0, 1.0), "u": (-0.6, 0.6)}
+NARROW = {"r": (0.9, 1.4), "v": (-1.0, 1.0), "u": (-0.35, 0.35)}
 WIDE = {"r": (0.6, 4.0), "v": (-2.5, 2.5), "u": (-4.0, 5.0)}
 PROTECTED = measured(draw(5, 40, WIDE), 6)
 
@@ -126,7 +126,7 @@ class Plan:
 
     guesses: Sequence[str] = GUESSES
     limit: float = 1.3 * NOISE
-    budget: Budget = field(default_factory=lambda: Budget(proposals=5, queries=24, batch=6))
+    budget: Budget = field(default_factory=lambda: Budget(proposals=9, queries=24, batch=6))
     unsafe: bool = False
 
 

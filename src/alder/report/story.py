@@ -43,7 +43,8 @@ class Answer:
     The row is chosen by what the rivals said, never by what was seen.
     """
 
-    choice: Choice | None
+    round: int
+    choice: Choice
     rows: Trajectory
     inputs: dict[str, float]
     saw: float
@@ -180,7 +181,7 @@ def _round(index: int, draft: _Draft, state: Replayed, unit: Yardstick | None) -
     failed = {failure.experiment: failure for failure in state.failures}
     ids = [choice.experiment.id for choice in draft.choices]
     answers = [
-        _answer(choice, told[choice.experiment.id], draft.candidates, unit)
+        _answer(index + 1, choice, told[choice.experiment.id], draft.candidates, unit)
         for choice in draft.choices
         if choice.experiment.id in told and unit is not None
     ]
@@ -196,7 +197,11 @@ def _round(index: int, draft: _Draft, state: Replayed, unit: Yardstick | None) -
 
 
 def _answer(
-    choice: Choice, rows: Trajectory, candidates: Sequence[Candidate], unit: Yardstick
+    number: int,
+    choice: Choice,
+    rows: Trajectory,
+    candidates: Sequence[Candidate],
+    unit: Yardstick,
 ) -> Answer:
     columns = rows.columns
     said = np.array([unit.predict(c.law, columns) for c in candidates]).reshape(-1, rows.n_rows)
@@ -204,6 +209,7 @@ def _answer(
     row = {name: column[place : place + 1] for name, column in columns.items()}
     misses = [abs(float(unit.misses(c.law, row)[0])) for c in candidates]
     return Answer(
+        round=number,
         choice=choice,
         rows=rows,
         inputs={v.name: float(row[v.name][0]) for v in unit.variables},
