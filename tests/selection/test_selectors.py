@@ -141,3 +141,9 @@ def test_the_oracle_separates_the_truth_from_the_candidates() -> None:
     choices = Oracle(truth).select(candidates[1:], make_evidence(), draw_pool(1), 3, rng)
     assert len(choices) == 3
     assert all("truth" in choice.separates[0].second for choice in choices)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_budget_that_decimals_just_fill_is_filled(name: str) -> None:
+    world = draw_pool(1, n=9, unsafe=0.0, costs=(0.1,))
+    assert len(choose(name, world, budget=Budget(cost=0.3))) == 3

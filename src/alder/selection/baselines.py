@@ -62,7 +62,8 @@ class Passive:
         pool = forecast.pool()
         positions = feasible(pool, evidence)
         initial = evidence.initial
-        if not initial.n_rows or not all(name in initial.columns for name in pool.columns):
+        shared = bool(pool.columns) and all(name in initial.columns for name in pool.columns)
+        if not (shared and initial.n_rows and len(positions)):
             return _afford(pool, positions, evidence, n, "next in the order of the pool")
         coverage = coverage_of(pool, positions, evidence)
         table = np.column_stack([initial.columns[name] for name in pool.columns])
@@ -118,7 +119,8 @@ class Uncertainty:
     r"""Choose where the coefficients of the likeliest law move its forecast most.
 
     Greedily D-optimal: the variance $J C J^\top$ in units of the noise, each choice taking off
-    what those before it will explain. It sharpens one law and cannot tell it from another.
+    what those before it will explain. It sharpens one law and cannot tell it from another, nor
+    does it see a coefficient that the rows do not determine at all: that one has no covariance.
     """
 
     weights: Weights = field(default_factory=lambda: Weights(coverage=0.0, cost=0.1))

@@ -10,8 +10,9 @@ from alder.arrays import FloatArray
 from alder.records.evidence import Evidence
 from alder.records.experiment import Pool
 
-# Distances computed at once: two megabytes.
-_BLOCK = 250_000
+# Distances computed at once: half a megabyte stays in the cache, and products of this size are not
+# spread over threads, whose waiting costs more than the product on a busy machine.
+_BLOCK = 65_536
 # More points than these hardly change which region is empty; a pool of a million needs a bound.
 _MOST_SEEN = 512
 # The width of a column leaves out this share of the experiments on either side, so that one
@@ -87,10 +88,18 @@ def coverage_of(pool: Pool, positions: NDArray[np.intp], evidence: Evidence) -> 
 
 
 def nearest(points: FloatArray, seen: FloatArray) -> FloatArray:
-    """Return the distance of each point to the nearest one seen."""
-    squares = np.square(points).sum(axis=1)[:, None] + np.square(seen).sum(axis=1)
-    squares -= 2.0 * points @ seen.T
-    return np.sqrt(np.maximum(squares.min(axis=1), 0.0))
+    r"""Return the distance of each point to the nearest one seen.
+
+    $\min_s |x - s|^2 = |x|^2 + \min_s (|s|^2 - 2 x \cdot s)$: one matrix product and one minimum.
+    """
+    table = np.empty((len(seen), points.shape[1] + 1))
+    table[:, :-1] = -2.0 * seen
+    table[:, -1] = np.square(seen).sum(axis=1)
+    augmented = np.ones((points.shape[1] + 1, len(points)))
+    augmented[:-1] = points.T
+    # The minimum over the first axis runs along memory.
+    least = (table @ augmented).min(axis=0)
+    return np.sqrt(np.maximum(np.square(points).sum(axis=1) + least, 0.0))
 
 
 def _extent(column: FloatArray) -> tuple[float, float]:

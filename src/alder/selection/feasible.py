@@ -29,8 +29,8 @@ def feasible(pool: Pool, evidence: Evidence) -> NDArray[np.intp]:
 
 def money_left(evidence: Evidence) -> float:
     """Return what experiments may still cost."""
-    left = evidence.budget.cost - evidence.spent.cost
-    return left + _ROUNDING * max(abs(evidence.spent.cost), 1e-300) if np.isfinite(left) else left
+    total = evidence.budget.cost
+    return total - evidence.spent.cost + (_ROUNDING * total if np.isfinite(total) else 0.0)
 
 
 def first_of_best(scores: FloatArray, ids: Sequence[str]) -> int:

@@ -22,8 +22,8 @@ from alder.selection.noise import Unit
 SATURATION = 20.0
 """Noise standard deviations at which a distance counts half. At twenty an outcome has decided
 between two laws whatever the noise estimate is worth; a law that diverges counts twenty at most."""
-# Numbers held at once for one law: a quarter of a million keep temporaries within the cache.
-_CHUNK = 16_384
+# Forecasts held at once for one law: half a megabyte; fewer would lower each law too often.
+_CHUNK = 65_536
 
 
 @final
