@@ -1,0 +1,85 @@
+"""A study ready to begin: everything `discover` and `Study` need but the ledger."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from alder.records.budget import Budget
+from alder.records.grammar import Grammar
+from alder.records.outcome import Outcome
+from alder.records.proposal import Proposal
+from alder.records.protected import Protected
+from alder.records.roles import Roles
+from alder.study import Study, discover
+from alder.study.journal import Watch
+from alder.tables import Rows
+from alder.verification.criteria import Criteria
+from alder.worlds.log import LogWorld
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StudySettings:
+    """What a study file says, as values; `name` is that of the file, for messages.
+
+    `is_manual` says that a person runs the experiments.
+    """
+
+    name: str
+    grammar: Grammar
+    initial: Rows
+    world: object = field(default_factory=LogWorld)
+    is_manual: bool = False
+    validation: Rows | None = None
+    protected: Protected | None = None
+    roles: Roles = field(default_factory=Roles)
+    budget: Budget = field(default_factory=Budget)
+    proposer: str = "search"
+    guesses: tuple[Proposal, ...] = ()
+    selector: str = "disagreement"
+    criteria: Criteria = field(default_factory=Criteria)
+    seed: int = 0
+
+    def discover(self, ledger: Path | None, watch: Watch | None = None) -> Outcome:
+        """Run the whole study."""
+        return discover(
+            self.world,
+            self.grammar,
+            initial=self.initial,
+            validation=self.validation,
+            protected=self.protected,
+            budget=self.budget,
+            proposer=self.proposer,
+            guesses=self.guesses,
+            selector=self.selector,
+            ledger=ledger,
+            seed=self.seed,
+            sigma=self.roles.sigma,
+            weight=self.roles.weight,
+            group=self.roles.group,
+            time_column=self.roles.time,
+            criteria=self.criteria,
+            watch=watch,
+        )
+
+    def open(self, ledger: Path | None, watch: Watch | None = None) -> Study:
+        """Begin or take up the study one question at a time."""
+        return Study(
+            self.world,
+            self.grammar,
+            initial=self.initial,
+            validation=self.validation,
+            protected=self.protected,
+            budget=self.budget,
+            proposer=self.proposer,
+            guesses=self.guesses,
+            selector=self.selector,
+            ledger=ledger,
+            seed=self.seed,
+            sigma=self.roles.sigma,
+            weight=self.roles.weight,
+            group=self.roles.group,
+            time_column=self.roles.time,
+            criteria=self.criteria,
+            watch=watch,
+        )
