@@ -54,7 +54,7 @@ def _repeat_breaches(
     first: Submission, evidence: Evidence, propose: Callable[[Evidence], Submission | None]
 ) -> Iterator[str]:
     """Refuse the submission and look whether it comes again."""
-    if not isinstance(first.source, Proposal):
+    if not isinstance(first.source, Proposal) or check(first.source, evidence.grammar):
         return
     refused = replace(evidence, attempts=(*evidence.attempts, _refusal(first.source, evidence)))
     again = propose(refused)
