@@ -74,8 +74,12 @@ def rivals(
     losses = list(fitted.loss)
     kept: list[Proposal] = []
     for i in order:
+        if len(kept) >= most:
+            break
+        if _is_among(fits.loss[i], losses):
+            continue
         identity = skeleton_digest(edits[i].proposal.structure)
-        if len(kept) < most and identity not in known and not _is_among(fits.loss[i], losses):
+        if identity not in known:
             known.add(identity)
             losses.append(fits.loss[i])
             kept.append(edits[i].proposal)
