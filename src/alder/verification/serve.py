@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
+
 from alder.errors import AlderError, BadLedger
 from alder.records.law import Law
 from alder.records.lawfile import from_file
@@ -48,7 +50,7 @@ def respond(state: State | None, message: Message) -> tuple[State | None, Messag
                 return state, _error("This message does not belong here.")
     except AlderError as error:
         return state, _error(str(error))
-    except (BadMessage, KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except (BadMessage, LookupError, TypeError, ValueError, AttributeError, StopIteration):
         return state, _error("The message does not follow the protocol.")
     except OSError as error:
         return state, _error(f"The vault's directory cannot be used: {error.strerror}.")
@@ -80,11 +82,11 @@ def submit(state: State, body: bytes) -> tuple[State, Message]:
     digest = "" if law is None else law.digest
     seen = [number for number, (known, _) in enumerate(answers) if digest and known == digest]
     if law is not None and seen:
-        return state, _verdict(admit(state.sealed, law, categories[: seen[0]]))
+        return state, _verdict(_judged(state.sealed, law, categories[: seen[0]]))
     if law is None:
         verdict = Verdict("invalid", len(answers) + 1)
     else:
-        verdict = admit(state.sealed, law, categories)
+        verdict = _judged(state.sealed, law, categories)
     if verdict.category != "budget-spent":
         custody = keep_answer(state.custody, digest, verdict.category)
         state = State(state.sealed, custody, state.commitments)
@@ -155,6 +157,15 @@ def _keep_memory_private() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _judged(sealed: Sealed, law: Law, answers: tuple[Category, ...]) -> Verdict:
+    """Judge a law; numbers the linear algebra cannot digest are the law's fault."""
+    try:
+        with np.errstate(all="ignore"):
+            return admit(sealed, law, answers)
+    except (np.linalg.LinAlgError, ArithmeticError):
+        return Verdict("unstable", len(answers) + 1)
 
 
 def _read_law(body: bytes) -> Law | None:

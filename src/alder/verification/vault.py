@@ -100,6 +100,7 @@ class Vault:
         try:
             answer = _exchange(self._process, encode(message), deadline)
         except TimeoutError:
+            self._process.kill()
             self.close()
             raise VerifierFailed(
                 f"The vault did not answer for {self._patience:g} s and was ended; seal the "
@@ -108,7 +109,8 @@ class Vault:
         except (OSError, BadMessage, LostFrame):
             answer = None
         if answer is not None and answer.header.get("kind") == "error":
-            raise BadLedger(str(answer.header.get("sentence")))
+            failure = BadLedger if expected == "sealed" else VerifierFailed
+            raise failure(str(answer.header.get("sentence")))
         if answer is None or answer.header.get("kind") != expected:
             self.close()
             raise VerifierFailed(
