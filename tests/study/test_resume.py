@@ -134,7 +134,7 @@ def test_a_ledger_resumes_only_with_the_configuration_it_began_with(
     run(ledger=ledger, budget=Budget(proposals=1, queries=0, batch=1))
     before = story(ledger)
     with pytest.raises(BadLedger, match=sentence):
-        run(ledger=ledger, **{**request(), **changes})
+        run(None, None, **{**request(ledger=ledger), **changes})
     assert story(ledger) == before
 
 
