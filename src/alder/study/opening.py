@@ -12,6 +12,7 @@ from typing import final
 import numpy as np
 
 import alder
+from alder.arrays import FloatArray
 from alder.errors import BadLedger
 from alder.ledger import entries
 from alder.ledger.configuration import Configuration
@@ -173,7 +174,8 @@ def _require_same(
 def _require_same_rows(
     had: Trajectory | None, given: Trajectory | None, which: str, path: Path
 ) -> None:
-    before, now = ({} if one is None else one.columns for one in (had, given))
+    nothing: Mapping[str, FloatArray] = {}
+    before, now = (nothing if one is None else one.columns for one in (had, given))
     if set(before) != set(now) or not all(np.array_equal(before[n], now[n]) for n in before):
         raise BadLedger(
             f"{path.name} was begun with other {which} rows. Give the same rows again, or use a "

@@ -13,12 +13,9 @@ from alder.proposers.search.proposer import Search
 from alder.records.evidence import Candidate, Evidence
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
-from alder.selection.candidates import labels_of, refit
+from alder.selection.candidates import labels_of
+from alder.selection.comparison import comparison_set
 from alder.selection.registry import selector as named_selector
-from alder.selection.rivals import rivals
-
-# Rivals made by editing the best laws, beside those the proposer itself offers.
-_MOST_RIVALS = 12
 
 
 def as_proposer(
@@ -51,13 +48,8 @@ def refitter(journal: Journal) -> Refit:
     """Return how candidates are made: proposals so far, their rivals, and edits of the best."""
 
     def candidates(evidence: Evidence, rng: np.random.Generator) -> tuple[Candidate, ...]:
-        proposed = [a.proposal for a in evidence.attempts if a.proposal is not None]
         offered = [rival for attempt in evidence.attempts[-1:] for rival in attempt.rivals]
-        edited = rivals(proposed[-2:], evidence, rng, most=_MOST_RIVALS)
-        return refit(
-            [*proposed, *offered, *edited],
-            evidence,
-            labels=labels_of(journal.state.candidates),
-        )
+        labels = labels_of(journal.state.candidates)
+        return comparison_set(evidence, offered, rng=rng, labels=labels)
 
     return candidates

@@ -10,6 +10,7 @@ from typing import final
 from alder.errors import BadStudy
 from alder.kernel.ready import ensure
 from alder.ledger import entries
+from alder.ledger.entries import Entry
 from alder.loop import step
 from alder.ports import Proposer, Selector
 from alder.records.budget import Budget, Spent
@@ -97,28 +98,20 @@ class Study:
 
     def tell(self, experiment: Experiment | str, rows: Rows) -> None:
         """Give the rows an experiment produced; settings need not be repeated in them."""
-        asked = self._known(experiment)
+        asked = self.known(experiment)
         columns = _with_settings(asked, rows, self._reader.names)
         complete, _ = self._reader.read(columns, f"the rows of experiment {asked.id}")
-        late = asked.id in {f.experiment for f in self._opened.journal.state.failures}
-        with self._opened.journal.together():
-            self._opened.journal.write(entries.outcome(Trajectory(complete, asked.id)))
-            if not late:
-                self._charge(asked)
+        self._answer(asked, entries.outcome(Trajectory(complete, asked.id)))
 
     def fail(self, experiment: Experiment | str, reason: str) -> None:
         """Say that an experiment gave no rows, and why."""
-        asked = self._known(experiment)
-        with self._opened.journal.together():
-            self._opened.journal.write(entries.failed(FailedRun(asked.id, reason)))
-            self._charge(asked)
+        asked = self.known(experiment)
+        self._answer(asked, entries.failed(FailedRun(asked.id, reason)))
 
     def abandon(self, experiment: Experiment | str) -> None:
         """Wait no longer for an experiment; its rows may still come late."""
-        asked = self._known(experiment)
-        with self._opened.journal.together():
-            self._opened.journal.write(entries.abandoned(asked.id))
-            self._charge(asked)
+        asked = self.known(experiment)
+        self._answer(asked, entries.abandoned(asked.id))
 
     @property
     def evidence(self) -> Evidence:
@@ -150,7 +143,8 @@ class Study:
         """Close the study."""
         self.close()
 
-    def _known(self, experiment: Experiment | str) -> Experiment:
+    def known(self, experiment: Experiment | str) -> Experiment:
+        """Return an experiment that may be told; raise `BadStudy` for any other."""
         wanted = experiment if isinstance(experiment, str) else experiment.id
         state = self._opened.journal.state
         done = {trajectory.experiment for trajectory in state.trajectories}
@@ -165,8 +159,14 @@ class Study:
             )
         return asked[wanted]
 
-    def _charge(self, experiment: Experiment) -> None:
-        self._opened.journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
+    def _answer(self, asked: Experiment, answer: Entry) -> None:
+        """Write an answer, and charge the experiment with its first one."""
+        journal = self._opened.journal
+        known = asked.id in {failure.experiment for failure in journal.state.failures}
+        with journal.together():
+            journal.write(answer)
+            if not known:
+                journal.write(entries.charge(Spent(queries=1, cost=asked.cost)))
 
 
 def _with_settings(experiment: Experiment, rows: Rows, names: Sequence[str]) -> Rows:
