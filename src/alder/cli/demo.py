@@ -1,4 +1,4 @@
-"""`alder demo`: a law fitted to rows that come with Alder."""
+"""`alder demo`: two laws fit the same rows; one experiment tells them apart."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -6,83 +6,124 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from alder.cli.fit import show_fit
 from alder.cli.layout import show_lines, terminal
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    import numpy as np
 
-    from alder.records.law import Law
-    from alder.tables import Table
+    from alder.arrays import FloatArray
+    from alder.studyfile import StudySettings
+    from alder.worlds.offers import Settings
 
 LAW = "-k*m2/(m1 + m2)*r^-p - c*v + b*tanh(u/s)"
-UNITS = {"r": "m", "v": "m/s", "m1": "kg", "m2": "kg", "u": "N", "a": "m/s^2"}
 
-_BARS = (-3, -2, -1, 0, 1, 2, 3)
-_BAR_WIDTH = 40
+CART = 2.0
+"""The mass of the cart in kg. A power of two: both laws then fit alike to the last bit."""
+
+_FORCES = (1.0, 8.0)
+_NOISE = 0.05
+_INTRODUCTION = """\
+A cart of 2 kg is pulled with a force F, and its acceleration a is measured: 24 rows, all at
+one mass m. Two laws explain them equally well:
+
+  a = k*F      the mass has no say
+  a = k*F/m    the force is divided by the mass
+
+No fit can tell which. The cart may be loaded with up to 2 kg more: 40 experiments on offer."""
 
 
 def command(
     *,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where law, ledger and report go; a new folder alder-demo if left out."),
+    ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Only write the rows of the demo to this file.")
+        Path | None,
+        typer.Option(help="Only write the rows of the tutorial on fitting to this file."),
     ] = None,
 ) -> None:
     """Example: alder demo
 
-    Fits a law to rows that come with Alder and shows it: coefficients with intervals, LaTeX, and
-    what is left over. The first use on a computer compiles the fitter.
+    Two laws fit the same rows. Alder asks for the experiment on which they disagree, and the
+    verifier admits the one that is left. The first use on a computer compiles the fitter.
     """
-    console = terminal()
-    source = files("alder").joinpath("demo_data", "two_bodies.csv")
+    from alder.cli.discover import finish, run
+
     if data is not None:
-        data.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-        command_line = f'alder fit "{LAW}" {data.name} --target a --bound s=0.1:10 --out law.json'
-        show_lines(console, {"saved": data.name, "next": command_line})
+        _write_rows(data)
         return
-    _show(console)
+    console = terminal()
+    folder = _free_folder() if folder is None else folder
+    folder.mkdir(parents=True, exist_ok=True)
+    ledger = folder / "run.alder"
+    console.print(_INTRODUCTION)
+    settings = study()
+    outcome = run(console, settings, ledger, "alder demo")
+    finish(console, outcome, settings, folder / "law.json", ledger)
 
 
-def _show(console: "Console") -> None:
-    from alder.fitting import fit
-    from alder.kernel.ready import ensure
-    from alder.records.variable import Variable
-    from alder.tables import read_csv
-
-    source = files("alder").joinpath("demo_data", "two_bodies.csv")
-    table = read_csv(Path(str(source)))
-    console.print(
-        f"A small synthetic world: two bodies, one actuator, {table.n_rows} rows.\n"
-        "r distance, v speed, m1 and m2 masses, u action; a acceleration."
-    )
-    ensure(console.print)
-    found = fit(
-        LAW,
-        table,
-        target=Variable("a", unit=UNITS["a"]),
-        variables=[Variable(name, unit=unit) for name, unit in UNITS.items() if name != "a"],
-        bounds={"s": (0.1, 10.0)},
-    )
-    console.print(f"\na = {LAW}")
-    show_fit(console, found)
-    law = found.law
-    _show_residuals(console, law, table)
-    console.print(f"{law.latex()}\n", soft_wrap=True)
-    show_lines(console, {"next": "alder demo --data rows.csv   ·   alder fit --help"})
-
-
-def _show_residuals(console: "Console", law: "Law", table: "Table") -> None:
-    """Print how many rows lie how many noise units from the law."""
+def study() -> "StudySettings":
+    """Return the study of the demo: rows at one mass, two guesses, and a cart to load."""
     import numpy as np
 
-    from alder.tables import as_columns
+    from alder.records.budget import Budget
+    from alder.records.grammar import Grammar
+    from alder.records.protected import Protected
+    from alder.records.variable import Variable
+    from alder.studyfile import StudySettings
+    from alder.studyfile.recorded import with_guesses
+    from alder.worlds.function import FunctionWorld
 
-    predictions = law.predict(table)
-    residuals = as_columns(table, ["a"])["a"] - predictions
-    steps = np.clip(np.round(residuals / law.noise.sigma(predictions)), _BARS[0], _BARS[-1])
-    counts = [int((steps == bar).sum()) for bar in _BARS]
-    console.print("\nWhat the law leaves over, in units of the noise:\n")
-    for bar, count in zip(_BARS, counts, strict=True):
-        blocks = "█" * round(_BAR_WIDTH * count / max(counts))
-        console.print(f" {bar:+d} σ  {blocks} {count}".rstrip())
-    console.print()
+    rng = np.random.default_rng(1)
+    grammar = Grammar(
+        variables=[
+            Variable("F", unit="N", role="action", range=_FORCES, description="force"),
+            Variable("m", unit="kg", role="property", range=(CART, 2 * CART), description="mass"),
+        ],
+        target=Variable("a", unit="m/s^2", description="acceleration"),
+        operators=("mul", "div"),
+    )
+    loads = [0.0, 0.5, 1.0, 1.5, 2.0]
+    offered = [{"F": float(F), "m": CART + load} for load in loads for F in range(1, 9)]
+    settings = StudySettings(
+        name="demo",
+        grammar=grammar,
+        initial=_measure(rng, 24, heaviest=CART),
+        world=FunctionWorld(_pull, experiments=offered),
+        protected=Protected(_measure(rng, 40, heaviest=2 * CART)),
+        budget=Budget(proposals=4, queries=8, batch=2),
+    )
+    return with_guesses(settings, ["k*F", "k*F/m"])
+
+
+def _measure(rng: "np.random.Generator", n: int, *, heaviest: float) -> "dict[str, FloatArray]":
+    import numpy as np
+
+    F = np.round(rng.uniform(*_FORCES, n), 2)
+    m = np.round(rng.uniform(CART, heaviest, n), 2)
+    return {"F": F, "m": m, "a": np.round(F / m + rng.normal(0.0, _NOISE, n), 3)}
+
+
+def _pull(settings: "Settings") -> float:
+    """Run one experiment; the noise depends on the settings alone, so a demo can be repeated."""
+    import numpy as np
+
+    F, m = float(settings["F"]), float(settings["m"])
+    noise = np.random.default_rng([int(100 * F), int(100 * m)]).normal(0.0, _NOISE)
+    return round(F / m + noise, 3)
+
+
+def _free_folder() -> Path:
+    """Return alder-demo, or the first of alder-demo-2, -3, ... that does not exist."""
+    name, number = Path("alder-demo"), 2
+    while name.exists():
+        name, number = Path(f"alder-demo-{number}"), number + 1
+    return name
+
+
+def _write_rows(path: Path) -> None:
+    source = files("alder").joinpath("demo_data", "two_bodies.csv")
+    path.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    following = f'alder fit "{LAW}" {path.name} --target a --bound s=0.1:10 --out law.json'
+    show_lines(terminal(), {"saved": path.name, "next": following})

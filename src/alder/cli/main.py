@@ -19,11 +19,17 @@ from alder.errors import AlderError
 
 COMMANDS = MappingProxyType(
     {
-        "demo": "Fit a law to rows that come with Alder, and show it.",
+        "demo": "Watch two laws fit the same rows, and one experiment tell them apart.",
+        "discover": "Run a whole study: propose, verify, experiment, until a law is admitted.",
+        "ask": "Say which experiments a person should run next.",
+        "tell": "Take what experiments of a person showed.",
         "fit": "Fit the coefficients of a law to rows.",
         "predict": "Say what a saved law predicts.",
         "check": "Say whether a saved law still holds on new rows.",
         "export": "Write a saved law as LaTeX, SymPy, Python, C or JAX.",
+        "show": "Show the rounds of a study and how it ended.",
+        "report": "Write one page about a study.",
+        "audit": "Say whether a ledger keeps its promises.",
         "doctor": "Say what is ready on this computer and what is missing.",
     }
 )

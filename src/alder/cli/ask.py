@@ -1,0 +1,114 @@
+"""`alder ask`: the experiments a person should run next."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from alder.cli.layout import show_lines, terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from alder.records.experiment import Experiment
+    from alder.study import Study
+    from alder.studyfile import StudySettings
+
+LedgerOption = Annotated[
+    Path, typer.Option(help="The record of the study; it is made where there is none.")
+]
+StudyArgument = Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="A study file.")]
+
+
+def command(
+    study: StudyArgument,
+    *,
+    ledger: LedgerOption,
+    sheet: Annotated[
+        Path | None, typer.Option("--csv", help="Write a CSV file with cells to be filled in.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where an admitted law is saved.")] = Path("law.json"),
+) -> None:
+    """Example: alder ask study.toml --ledger run.alder --csv todo.csv
+
+    Prints the experiments to run; asked again, it prints those that are still out. Hand their
+    results in with alder tell, in any order. The state is the ledger, so this may take months.
+    Exit status: 0 there are experiments or a law was admitted, 3 refused.
+    """
+    from alder.cli.discover import finish
+    from alder.cli.progress import Progress
+    from alder.kernel.ready import ensure
+    from alder.studyfile import read_study
+
+    settings = read_study(study)
+    console = terminal()
+    ensure(console.print)
+    with Progress(console, keeps=str(ledger)) as progress:
+        opened = settings.open(ledger, progress)
+        with opened:
+            experiments = opened.ask()
+            outcome = opened.outcome
+            failed = _late(opened)
+    if outcome is not None:
+        finish(console, outcome, settings, out, ledger)
+        return
+    _show(console, experiments, settings)
+    if sheet is not None:
+        write_sheet(sheet, experiments, settings)
+    lines = {"late": f"the rows of {', '.join(failed)} may still come"} if failed else {}
+    if sheet is not None:
+        lines["saved"] = f"{sheet}  fill in its empty cells"
+    results = "results.csv" if sheet is None else sheet
+    lines["next"] = f"alder tell {study} --ledger {ledger} {results}"
+    show_lines(console, lines)
+
+
+def _late(study: "Study") -> list[str]:
+    return [f.experiment for f in study.evidence.failures if f.reason == "abandoned"]
+
+
+def _show(
+    console: "Console", experiments: "Sequence[Experiment]", settings: "StudySettings"
+) -> None:
+    from rich import box
+    from rich.table import Table
+
+    units = {v.name: v.unit for v in settings.grammar.variables if v.unit}
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=True, header_style="")
+    table.add_column("experiment")
+    names = list(experiments[0].settings) if experiments else []
+    for name in names:
+        unit = f" ({units[name]})" if name in units else ""
+        table.add_column(f"{name}{unit}", justify="right")
+    with_cost = len({experiment.cost for experiment in experiments}) > 1
+    if with_cost:
+        table.add_column("cost", justify="right")
+    for experiment in experiments:
+        cells = [_cell(experiment.settings[name]) for name in names]
+        cost = [f"{experiment.cost:g}"] if with_cost else []
+        table.add_row(experiment.id, *cells, *cost)
+    with console.capture() as shown:
+        console.print(table)
+    lines = (line.rstrip() for line in shown.get().splitlines())
+    few = "1 experiment" if len(experiments) == 1 else f"{len(experiments)} experiments"
+    console.print("\n".join([f"\nRun {few} and measure {settings.grammar.target.name}:", ""]))
+    console.print("\n".join([*lines, ""]))
+
+
+def _cell(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def write_sheet(path: Path, experiments: "Sequence[Experiment]", settings: "StudySettings") -> None:
+    """Write experiments as CSV with empty cells for what is measured and for a failure."""
+    names = list(experiments[0].settings) if experiments else []
+    columns = (*settings.grammar.variable_names, settings.grammar.target.name)
+    empty = [n for n in (*columns, *settings.roles.names) if n not in names]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["experiment", *names, *empty, "failed"])
+        for experiment in experiments:
+            cells = [experiment.settings[name] for name in names]
+            writer.writerow([experiment.id, *cells, *([""] * (len(empty) + 1))])

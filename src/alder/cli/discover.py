@@ -1,0 +1,187 @@
+"""`alder discover`: a whole study, from a study file or from a file of rows."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from alder.cli.layout import read_number, read_pairs, terminal
+from alder.errors import BadParameter, BadStudy
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from alder.records.budget import Budget
+    from alder.records.outcome import Outcome
+    from alder.studyfile import StudySettings
+
+INTERRUPTED = 130
+
+
+def command(
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY.TOML | ROWS.CSV", help="A study file, or rows.")
+    ],
+    *,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Keep the record in this file; a study resumes from it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where an admitted law is saved.")] = Path("law.json"),
+    seed: Annotated[int | None, typer.Option(help="The seed, in place of the file's.")] = None,
+    guess: Annotated[
+        list[str] | None, typer.Option(help="A law to start from; may be repeated.")
+    ] = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(help="A limit, in place of the file's: proposals=8, queries=48, batch=8, ..."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="For rows: the column the law is for.")] = None,
+    variables: Annotated[
+        str | None, typer.Option(help="For rows: the columns a law may use, such as r,v.")
+    ] = None,
+    unit: Annotated[
+        list[str] | None, typer.Option(help="For rows: the unit of a column: r=m.")
+    ] = None,
+    sigma: Annotated[str | None, typer.Option(help="For rows: the column of error bars.")] = None,
+) -> None:
+    """Example: alder discover study.toml --ledger run.alder
+
+    Proposes laws, fits them, asks for the experiments that tell them apart, and returns a law
+    once the verifier admits it on rows nobody else has seen. With recorded rows alone:
+    alder discover rows.csv --target a --variables r,v --guess "k*r^p - c*v"
+    Exit status: 0 admitted, 3 refused.
+    """
+    if study.suffix == ".toml":
+        _refuse_row_options(
+            {"target": target, "variables": variables, "unit": unit, "sigma": sigma}
+        )
+        settings = _from_file(study)
+    else:
+        settings = _from_rows(study, target, variables, unit or [], sigma)
+    settings = adjust(settings, seed, guess or [], budget or [])
+    console = terminal()
+    outcome = run(console, settings, ledger, f"alder discover {shlex.quote(str(study))}")
+    finish(console, outcome, settings, out, ledger)
+
+
+def run(
+    console: "Console", settings: "StudySettings", ledger: Path | None, again: str
+) -> "Outcome":
+    """Run a study with its progress; an interrupt says how to go on."""
+    from alder.cli.progress import Progress
+    from alder.kernel.ready import ensure
+
+    ensure(console.print)
+    keeps = "" if ledger is None else str(ledger)
+    progress = Progress(console, keeps=keeps)
+    try:
+        with progress:
+            outcome = settings.discover(ledger, progress)
+    except KeyboardInterrupt:
+        words = (
+            f"{keeps} keeps everything so far; {again} --ledger {shlex.quote(keeps)} goes on."
+            if keeps
+            else "Nothing was kept; --ledger run.alder keeps a study that is stopped."
+        )
+        print(words, file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    if not progress.seen:
+        console.print(f"{keeps} was finished before; this is how it ended.")
+    return outcome
+
+
+def finish(
+    console: "Console",
+    outcome: "Outcome",
+    settings: "StudySettings",
+    out: Path,
+    ledger: Path | None,
+) -> None:
+    """Save an admitted law and show the end; leave with the status of a refusal otherwise."""
+    from alder.cli.verdict import REFUSED, Ending, next_for_law, show_outcome
+
+    kept = [str(ledger)] if ledger is not None else []
+    if outcome.law is None:
+        following = f"alder report {shlex.quote(str(ledger))}" if ledger is not None else ""
+        show_outcome(console, outcome, Ending(settings.budget, ledger, kept, following))
+        raise typer.Exit(REFUSED)
+    outcome.law.save(out)
+    saved = [f"{out}  digest {outcome.law.digest[:12]}", *kept]
+    following = next_for_law(outcome.law, out, ledger)
+    show_outcome(console, outcome, Ending(settings.budget, ledger, saved, following))
+
+
+def adjust(
+    settings: "StudySettings", seed: int | None, guesses: Sequence[str], budget: Sequence[str]
+) -> "StudySettings":
+    """Put options of the command line in the place of what the file says."""
+    from alder.studyfile.recorded import with_guesses
+
+    if seed is not None:
+        settings = replace(settings, seed=seed)
+    if budget:
+        settings = replace(settings, budget=_budget(settings.budget, budget))
+    return with_guesses(settings, guesses)
+
+
+def _budget(had: "Budget", words: Sequence[str]) -> "Budget":
+    from alder.spelling import suggestion
+
+    whole = ("proposals", "queries", "batch", "tokens")
+    known = (*whole, "cost", "seconds")
+    limits: dict[str, float] = {}
+    parts = [part for word in words for part in word.split(",")]
+    for name, text in read_pairs("--budget", parts, "queries=48").items():
+        if name not in known:
+            raise BadParameter(
+                f"`{name}` is no limit of a budget; {', '.join(known)} are."
+                f"{suggestion(name, known)}"
+            )
+        number = read_number("--budget", name, text)
+        if name in whole and number != int(number):
+            raise BadParameter(f"`--budget {name}={text}`: {name} is a whole number.")
+        limits[name] = int(number) if name in whole else number
+    return replace(had, **limits)
+
+
+def _from_file(study: Path) -> "StudySettings":
+    from alder.studyfile import read_study
+
+    settings = read_study(study)
+    if settings.is_manual:
+        raise BadStudy(
+            f"A person runs the experiments of {study.name}, so it cannot be run in one go.\n"
+            f"Use alder ask {study.name} --ledger run.alder, then alder tell."
+        )
+    return settings
+
+
+def _from_rows(
+    rows: Path, target: str | None, variables: str | None, units: Sequence[str], sigma: str | None
+) -> "StudySettings":
+    from alder.records.roles import Roles
+    from alder.studyfile import recorded_study
+
+    if target is None:
+        raise BadParameter(
+            f"{rows.name} is not a study file (.toml); for rows, name the column the law is for: "
+            "--target a."
+        )
+    names = [name.strip() for name in (variables or "").split(",") if name.strip()]
+    return recorded_study(
+        rows,
+        target,
+        variables=names,
+        units=read_pairs("--unit", units, "r=m"),
+        roles=Roles(sigma=sigma),
+    )
+
+
+def _refuse_row_options(options: dict[str, object]) -> None:
+    given = next((name for name, value in options.items() if value), None)
+    if given is not None:
+        raise BadParameter(f"--{given} is for rows alone; a study file says it itself.")

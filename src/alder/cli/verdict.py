@@ -1,0 +1,111 @@
+"""How a study ended, in the terminal: the law with what is known of it, or the refusal."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from alder.cli.layout import scope_words, show_coefficients, show_lines, with_unit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from alder.records.budget import Budget
+    from alder.records.law import Law
+    from alder.records.outcome import Outcome
+
+REFUSED = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is said around an outcome: the budget in force, files written, and the next command."""
+
+    budget: "Budget"
+    ledger: Path | None
+    saved: Sequence[str] = ()
+    following: str = ""
+
+
+def show_outcome(console: "Console", outcome: "Outcome", ending: Ending) -> None:
+    """Print the law or the refusal, then budget, files and the next command."""
+    if outcome.law is not None:
+        _show_law(console, outcome, outcome.law)
+    else:
+        _show_refusal(console, outcome)
+    lines = {"budget": _budget_words(outcome, ending.budget)}
+    if ending.saved:
+        lines["saved"] = "   ".join(ending.saved)
+    lines["next"] = ending.following
+    show_lines(console, {word: text for word, text in lines.items() if text})
+
+
+def _show_law(console: "Console", outcome: "Outcome", law: "Law") -> None:
+    from rich.text import Text
+
+    from alder.expr.text import to_text
+
+    names = [variable.name for variable in law.variables]
+    equation = f"{law.target.name} = {to_text(law.structure, names)}"
+    console.print()
+    console.print(Text.assemble(("✓ ADMITTED", "bold green"), f"  {equation}"), soft_wrap=True)
+    show_coefficients(console, law.coefficients)
+    show_lines(console, {"law   ": str(law), "error ": _error_words(outcome, law)})
+    show_lines(console, {"scope ": scope_words(law)})
+
+
+def _error_words(outcome: "Outcome", law: "Law") -> str:
+    """Say the bound with the number of submissions it survives; never a bound without it."""
+    from alder.export.heading import noise_words
+
+    verdict = outcome.verdict
+    if verdict is None or verdict.bound is None or verdict.confidence is None:
+        return f"noise {noise_words(law)}"
+    n = verdict.submissions
+    bound = with_unit(f"{verdict.bound:.2g}", law.target.unit)
+    after = f"after {n} submission{'' if n == 1 else 's'}"
+    return (
+        f"< {bound} on protected rows ({100.0 * verdict.confidence:.0f} %, {after}); "
+        f"noise {noise_words(law)}"
+    )
+
+
+def _show_refusal(console: "Console", outcome: "Outcome") -> None:
+    from rich.text import Text
+
+    refusal = outcome.refusal
+    assert refusal is not None, "an outcome is a law or a refusal"
+    console.print()
+    console.print(Text.assemble(("● REFUSED", "bold yellow"), f"  {refusal.cause}\n"))
+    console.print(f"{refusal.reason} No law is returned.\n")
+    lines = {"advice": refusal.advice}
+    if outcome.cut_short:
+        lines["note  "] = "the guard on seconds ended the study; a faster computer might go on"
+    show_lines(console, lines)
+
+
+def _budget_words(outcome: "Outcome", budget: "Budget") -> str:
+    spent = outcome.spent
+    parts = [
+        f"{spent.proposals}/{budget.proposals} proposals",
+        f"{spent.queries}/{budget.queries} experiments",
+        f"{spent.fits} fits",
+        f"{spent.seconds:.1f} s",
+    ]
+    return "   ".join(parts)
+
+
+def example_row(law: "Law") -> str:
+    """Return a row in the middle of the law's scope, as `alder predict --at` takes it."""
+    middles = [f"{n}={(low + high) / 2.0:.3g}" for n, (low, high) in law.scope.ranges.items()]
+    return " ".join(middles)
+
+
+def next_for_law(law: "Law", out: Path, ledger: Path | None) -> str:
+    """Name the commands that come after an admission."""
+    commands = [f"alder report {shlex.quote(str(ledger))}"] if ledger is not None else []
+    row = example_row(law)
+    at = f"--at {row}" if row else "rows.csv"
+    return "   ·   ".join([*commands, f"alder predict {shlex.quote(str(out))} {at}"])
