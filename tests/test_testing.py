@@ -377,6 +377,7 @@ def test_a_broken_store_is_told_how(tmp_path: Path) -> None:
         check_store(Forgetful, tmp_path)
     assert "opened again, its events are others" in str(broken.value)
     assert "does not cover the events before" in str(broken.value)
+    assert "lost where the store is not closed" in str(broken.value)
 
 
 def test_parts_of_the_kits_have_the_types_of_their_ports(tmp_path: Path) -> None:
