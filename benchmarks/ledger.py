@@ -28,7 +28,7 @@ from alder.records.variable import Variable
 GOAL_S = 2.0
 N_EVENTS = 100_000
 N_COMPARED = 10_000
-COLUMNS = ("x0", "x1", "x2", "x3", "x4", "y")
+COLUMNS: tuple[str, ...] = ("x0", "x1", "x2", "x3", "x4", "y")
 CONSOLE = Console(highlight=False)
 
 

@@ -30,6 +30,26 @@ while True:
     n += 1
 """
 
+# Says the digest of each append that returned, and kills itself just before statement number n.
+SUICIDE = """
+import os, signal, sys
+import numpy as np
+from alder.ledger.store import SqliteStore
+
+store = SqliteStore(sys.argv[1])
+left = int(sys.argv[2])
+
+def count(statement):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+store._connection.set_trace_callback(count)
+for n in range(3):
+    print(store.append("note", {"n": n, "rows": np.full(2000, float(n))}), flush=True)
+"""
+
 
 def start(path: Path, manner: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -75,6 +95,22 @@ def test_a_writer_killed_at_every_event_loses_none(tmp_path: Path) -> None:
         assert kill(writer) == []
         assert_kept(path, promised)
         assert len(read_events(path)) == n_events
+
+
+@pytest.mark.parametrize("statement", range(1, 11))
+def test_a_writer_killed_before_any_statement_keeps_what_it_promised(
+    tmp_path: Path, statement: int
+) -> None:
+    path = tmp_path / "run.alder"
+    ran = subprocess.run(
+        [sys.executable, "-c", SUICIDE, str(path), str(statement)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == -signal.SIGKILL
+    assert_kept(path, ran.stdout.split())
+    assert len(read_events(path)) == len(ran.stdout.split())
 
 
 @pytest.mark.parametrize("seed", range(6))

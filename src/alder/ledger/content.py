@@ -58,20 +58,8 @@ def pack(content: Mapping[str, object]) -> Packed:
 
 def unpack(text: bytes, load: Load) -> dict[str, object]:
     """Read canonical bytes; `load` returns a long array, flat, by its digest."""
-
-    def revive(value: dict[str, Any]) -> object:
-        match value:
-            case {"$float": word} if len(value) == 1:
-                return _WORDS[word]
-            case {"$array": numbers} if len(value) == 1:
-                return _frozen(np.array([_WORDS.get(n, n) for n in numbers], dtype=np.float64))
-            case {"$stored": stored} if len(value) == 1:
-                return _frozen(load(stored["digest"]).reshape(stored["shape"]))
-            case _:
-                return {_unescaped(key): part for key, part in value.items()}
-
     try:
-        content = json.loads(text, object_hook=revive)
+        content = json.loads(text, object_hook=lambda value: _revived(value, load))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadLedger("An event of the ledger is not JSON as Alder writes it.") from None
     if not isinstance(content, dict):
@@ -139,6 +127,21 @@ def _array(array: FloatArray, arrays: dict[str, FloatArray]) -> object:
     digest = hashlib.sha256(bytes_of(array)).hexdigest()
     arrays[digest] = array
     return {"$stored": {"digest": digest, "shape": list(array.shape)}}
+
+
+def _revived(value: dict[str, Any], load: Load) -> object:
+    """Turn an object of JSON back into what it stands for; called for every object of a ledger."""
+    if len(value) == 1:
+        ((key, part),) = value.items()
+        if key == "$array":
+            return _frozen(np.array([_WORDS.get(n, n) for n in part], dtype=np.float64))
+        if key == "$float":
+            return _WORDS[part]
+        if key == "$stored":
+            return _frozen(load(part["digest"]).reshape(part["shape"]))
+    if any(key.startswith("$$") for key in value):
+        return {_unescaped(key): part for key, part in value.items()}
+    return value
 
 
 def _word(value: float) -> str:

@@ -55,12 +55,13 @@ def leaks(events: Sequence[Event], secrets: Secrets, grammar: Grammar) -> Iterat
     values = _Values([rows[target] for rows in secrets.rows.values() if target in rows], public)
     names = (*grammar.variable_names, target)
     salts = [form for salt in secrets.salts for form in _forms(salt)]
+    shortest = min([values.digits, *map(len, salts)])
     for event in events:
         for role, rows in secrets.rows.items():
             n_shared = _shared_rows(_columns(event), rows, names)
             if n_shared:
                 yield event.number, f"{n_shared} of its rows are identical to {role} rows."
-        texts = list(_texts(event.content))
+        texts = [text for text in _texts(event.content) if len(text) >= shortest]
         if any(map(values.has, _numbers(event.content))):
             yield event.number, "It holds a value of the target that occurs in protected rows only."
         if any(map(values.in_text, texts)):
