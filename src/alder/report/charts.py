@@ -1,10 +1,11 @@
-"""The pictures of a report. Each answers one question: its title asks, its caption says what is seen.
+"""The pictures of a report: each answers the question its title asks; its caption says how.
 
 Every picture is drawn twice, wide and narrow; the page shows the one that fits.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -13,7 +14,7 @@ from alder.arrays import FloatArray
 from alder.records.law import Law
 from alder.records.variable import Variable
 from alder.report.measure import REFUTED, Yardstick
-from alder.report.numbers import short, unit_text, with_unit
+from alder.report.numbers import short, sigmas, unit_text, with_unit
 from alder.report.story import Answer, Story, public_rows
 from alder.report.svg import Drawing, Frame, limits_of
 from alder.report.sweeps import Sweep, sweep
@@ -89,16 +90,16 @@ def parting(story: Story, unit: Yardstick) -> Figure | None:
     last = next(r for r in reversed(story.rounds) if r.candidates)
     rows = story.evidence.rows()
     middle = {v.name: float(np.median(rows[v.name])) for v in unit.variables}
-    found = sweep(story, last.candidates, middle, unit)
+    found = sweep(story, last.candidates, middle, unit, wider=1.0)
     if found is None:
         return None
     return Figure(
         "parting",
-        "The evidence: the laws that are left, over the range that was measured",
+        "The evidence: the laws that are left agree on what was measured",
         _draw_sweep(story, found, unit, (1000.0, 340.0), None),
         _draw_sweep(story, found, unit, (372.0, 300.0), None),
-        f"They part by at most {short(found.parting, 2)} noise sd here. None of them is a law that "
-        "is offered.",
+        f"They part by {short(found.parting, 2)} noise sd over the range drawn, wider than "
+        "what was measured (shade). None of them is a law that is offered.",
     )
 
 
@@ -132,7 +133,7 @@ def _draw_sweep(
         mark = "" if answer is None else " ×" if dead else " ✓"
         words = f"{candidate.label}{mark}"
         if is_wide and candidate.label in missed:
-            words += f"  {short(missed[candidate.label], 2)} sd off"
+            words += f"  {sigmas(missed[candidate.label])} sd off"
         ends.append((float(said[-1]), words, colour))
     drawing.labels_at_right(ends)
     if answer is not None:
@@ -216,10 +217,7 @@ def residual_band(drawing: Drawing) -> None:
 def domain(story: Story, unit: Yardstick) -> list[Figure]:
     """Draw where experiments were asked, by pairs of inputs; the numbers are rounds."""
     names = unit.variables
-    if len(names) == 1:
-        pairs = [(names[0], None)]
-    else:
-        pairs = [(a, b) for a, b in zip(names, names[1:], strict=False)][:_MOST_PAIRS]
+    pairs = [(names[0], None)] if len(names) == 1 else list(pairwise(names))[:_MOST_PAIRS]
     return [_domain(story, unit, first, second) for first, second in pairs]
 
 
@@ -249,7 +247,9 @@ def _numbers(drawing: Drawing, x: FloatArray, y: FloatArray, numbers: FloatArray
         drawing.text(float(px), float(py) + 4, f"{int(n)}", anchor="middle", kind="an")
 
 
-def progress(story: Story, unit: Yardstick) -> Figure | None:
+def progress(
+    story: Story, unit: Yardstick, size: tuple[float, float] = (1000.0, 260.0)
+) -> Figure | None:
     """Draw the error of each submitted law on public rows, in noise units, by round."""
     rows, _ = public_rows(story)
     fitted = [(r, r.attempt.fit.law) for r in story.rounds if r.attempt.fit is not None]
@@ -272,18 +272,18 @@ def progress(story: Story, unit: Yardstick) -> Figure | None:
             f'<line class="ax" x1="{frame.left}" x2="{frame.width - frame.right}" '
             f'y1="{floor:.1f}" y2="{floor:.1f}" style="stroke-dasharray:3 3"/>'
         )
-        drawing.text(
-            frame.width - frame.right - 4, floor - 5, "noise floor", anchor="end", kind="halo"
-        )
+        drawing.text(frame.left + 4, floor - 5, "noise floor", kind="halo")
         shown = np.minimum(errors, capped)
-        drawing.curve(x, shown, _main_colour(story))
-        drawing.dots(x, shown, _main_colour(story), 7.0)
+        drawing.curve(x, shown, "var(--faint)")
         for a, b, label in zip(frame.px(x), frame.py(shown), labels, strict=True):
+            drawing.parts.append(
+                f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" style="fill:{hue(story, label)}"/>'
+            )
             drawing.text(float(a), float(b) - 9, label, anchor="middle", kind="an halo st")
         return drawing.render("Error by round")
 
     return Figure(
-        "progress", "Did more rows help?", draw(1000.0, 260.0), draw(372.0, 240.0),
+        "progress", "Did more rows help?", draw(*size), draw(372.0, 240.0),
         "Each dot is the law submitted in that round, on all public rows.",
     )  # fmt: skip
 

@@ -11,6 +11,9 @@ from alder.expr.nodes import Apply, Const, Expr, Param, Var
 _SUM, _PRODUCT, _MINUS, _ATOM = range(4)
 _TIMES = "<mo>&#x2062;</mo>"
 _DOT = "<mo>·</mo>"
+_THIN = '<mspace width=".17em"/>'
+_MINUS_SIGN = "<mo>−</mo>"
+_SIGNS = frozenset(("add", "sub", "div", "neg", "powp", "exp", "sqrt", "abs"))
 _FUNCTIONS = {
     "log": "ln",
     "asin": "arcsin",
@@ -21,8 +24,10 @@ _FUNCTIONS = {
 }
 
 
-def to_mathml(expr: Expr, target: str = "") -> str:
+def to_mathml(expr: Expr, target: str = "", *, large: bool = False) -> str:
     """Write a law as one `math` element; with a target, as an equation for it.
+
+    A `large` one stands on its own, with whole fractions.
 
     >>> from alder.expr.text import parse
     >>> to_mathml(parse("k*r", ["r"]))
@@ -30,7 +35,8 @@ def to_mathml(expr: Expr, target: str = "") -> str:
     """
     right = _render(expr)[0]
     left = f"{name_mathml(target)}<mo>=</mo>" if target else ""
-    return f"<math>{_row(left + right)}</math>"
+    style = ' displaystyle="true"' if large else ""
+    return f"<math{style}>{_row(left + right)}</math>"
 
 
 def name_mathml(name: str) -> str:
@@ -83,31 +89,52 @@ def _number(value: float) -> str:
     if times:
         exponent = power.strip("{}").replace("-", "−")
         text = f"{text}<mo>×</mo><msup><mn>10</mn><mn>{exponent}</mn></msup>"
-    return f"<mo>−</mo>{text}" if value < 0 else text
+    return f"{_MINUS_SIGN}{text}" if value < 0 else text
 
 
-def _apply(expr: Apply) -> tuple[str, int]:
+def _apply(expr: Apply) -> tuple[str, int]:  # noqa: PLR0911 (one for each kind of operator)
     name = expr.operator.name
     parts = [_render(argument) for argument in expr.arguments]
     texts = [text for text, _ in parts]
     match name:
         case "add" | "sub":
             sign = "+" if name == "add" else "−"
-            tight = parts[1][1] if name == "sub" or not texts[1].startswith("<mo>−") else -1
+            tight = parts[1][1] if name == "sub" or not texts[1].startswith(_MINUS_SIGN) else -1
             right = _bracket(texts[1], tight <= (_SUM if name == "sub" else -1))
             return f"{texts[0]}<mo>{sign}</mo>{right}", _SUM
+        case "mul" if (below := _reciprocal(expr.arguments[1])) is not None:
+            return _fraction(parts[0], _render(below)[0])
         case "mul":
             return _product(expr, parts), _PRODUCT
         case "div":
-            return f"<mfrac>{_one(texts[0])}{_one(texts[1])}</mfrac>", _ATOM
+            return _fraction(parts[0], texts[1])
         case "neg":
-            return f"<mo>−</mo>{_bracket(texts[0], parts[0][1] in (_SUM, _MINUS))}", _MINUS
+            return f"{_MINUS_SIGN}{_bracket(texts[0], parts[0][1] in (_SUM, _MINUS))}", _MINUS
         case "pow" | "powp":
             is_plain = isinstance(expr.arguments[0], Var | Param)
             base = texts[0] if is_plain else _bracket(texts[0], needed=True)
             return f"<msup>{_one(base)}{_one(texts[1])}</msup>", _ATOM
         case _:
             return _function(name, texts), _ATOM
+
+
+def _reciprocal(expr: Expr) -> Expr | None:
+    """Return what stands below in 1/x, so that k times 1/x is set as one fraction."""
+    match expr:
+        case Apply(operator, (Const(1.0), below)) if operator.name == "div":
+            return below
+        case _:
+            return None
+
+
+def _fraction(above: tuple[str, int], below: str) -> tuple[str, int]:
+    """Set a fraction; a minus of the numerator goes in front of it."""
+    text, level = above
+    negative = level != _SUM and text.startswith(_MINUS_SIGN)
+    bar = (
+        f"<mfrac>{_one(text.removeprefix(_MINUS_SIGN) if negative else text)}{_one(below)}</mfrac>"
+    )
+    return (_MINUS_SIGN + bar, _MINUS) if negative else (bar, _ATOM)
 
 
 def _product(expr: Apply, parts: list[tuple[str, int]]) -> str:
@@ -119,7 +146,10 @@ def _product(expr: Apply, parts: list[tuple[str, int]]) -> str:
     second = expr.arguments[1]
     while isinstance(second, Apply) and second.operator.name in ("mul", "pow"):
         second = second.arguments[0]
-    return (_DOT if isinstance(second, Const) else _TIMES).join(texts)
+    if isinstance(second, Const):
+        return _DOT.join(texts)
+    is_function = isinstance(second, Apply) and second.operator.name not in _SIGNS
+    return (_THIN if is_function else _TIMES).join(texts)
 
 
 def _function(name: str, texts: list[str]) -> str:

@@ -80,3 +80,14 @@ def relative(coefficient: Coefficient) -> float | None:
     if coefficient.state != "free" or not math.isfinite(half) or coefficient.value == 0.0:
         return None
     return half / abs(coefficient.value)
+
+
+def sigmas(value: float) -> str:
+    """Write a miss in sd, rounded down, so that 3.99 never reads as 4.
+
+    >>> sigmas(3.99), sigmas(41.7)
+    ('3.9', '41')
+    """
+    if not math.isfinite(value):
+        return "∞"
+    return f"{math.floor(10.0 * value) / 10.0:.1f}" if value < 10.0 else f"{math.floor(value)}"

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from alder.expr.canonical import complexity
 from alder.export.heading import interval_words
+from alder.expr.canonical import complexity
 from alder.ports import Event
 from alder.records.coefficient import Coefficient
 from alder.report import charts, words
 from alder.report.mathml import name_mathml, to_mathml
 from alder.report.measure import REFUTED
-from alder.report.numbers import estimate_html, minus, relative, short, unit_html, with_unit
+from alder.report.numbers import estimate_html, minus, relative, short, sigmas, unit_html, with_unit
 from alder.report.proofs import proof
 from alder.report.rivals import Rival, rivals
 from alder.report.story import Answer, Round, Story, public_rows, tell, telling
@@ -35,8 +35,7 @@ def render(events: Sequence[Event]) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["raw"] = Markup
-    environment.filters["count"] = words.count
-    return environment.get_template("report.html").render(_content(story))
+    return environment.get_template("report.html").render(_content(story), count=words.count)
 
 
 def _content(story: Story) -> dict[str, Any]:
@@ -63,6 +62,7 @@ def _content(story: Story) -> dict[str, Any]:
         "cut_short": end is not None and end.cut_short,
         "refusal": None,
         "fit": None,
+        "progress": None,
         "residuals": [],
         "domain": [],
         "n_outside": "",
@@ -70,6 +70,7 @@ def _content(story: Story) -> dict[str, Any]:
     }
     if best is not None and unit is not None:
         content["fit"] = charts.predicted_observed(story, best, unit)
+        content["progress"] = charts.progress(story, unit, (480.0, 400.0))
         content["residuals"] = charts.residuals(story, best, unit)
         content["n_outside"] = _outside(story)
         content["domain"] = charts.domain(story, unit) if state.trajectories else []
@@ -120,7 +121,7 @@ def _law(story: Story) -> dict[str, Any] | None:
     known = [r for r in map(relative, law.coefficients) if r is not None]
     scale = max(known, default=0.0)
     return {
-        "math": to_mathml(law.structure, law.target.name),
+        "math": to_mathml(law.structure, law.target.name, large=True),
         "text": str(law),
         "coefficients": [_coefficient(c, scale) for c in law.coefficients],
         "worst": f"{short(100.0 * scale, 2)} %" if known else "",
@@ -200,7 +201,7 @@ def _said(story: Story, answer: Answer) -> list[_Verdict]:
             charts.hue(story, said.label),
             with_unit(short(said.said), unit),
             with_unit(short(answer.saw), unit),
-            short(said.sigmas, 2),
+            sigmas(said.sigmas),
         )
         for said in sorted(answer.said, key=lambda s: s.sigmas)
     ]
@@ -254,7 +255,7 @@ def _rival(story: Story, rival: Rival) -> dict[str, Any]:
         "detail": ""
         if answer is None or said is None
         else f"said {with_unit(short(said.said), unit)}, saw {with_unit(short(answer.saw), unit)}: "
-        f"{short(said.sigmas, 2)} sd",
+        f"{sigmas(said.sigmas)} sd",
     }
 
 
@@ -280,7 +281,7 @@ def _spark(story: Story, rival: Rival) -> tuple[str, str]:
     charts.residual_band(drawing)
     drawing.dots(x[keep], np.clip(z[keep], -12.0, 12.0), charts.hue(story, rival.label), 3.0)
     return short(rms, 2), drawing.render(f"Residuals of {rival.label} over {along.name}") + (
-        f'<small>over {name_words(along.name)}</small>'
+        f"<small>over {name_words(along.name)}</small>"
     )
 
 

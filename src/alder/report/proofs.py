@@ -1,13 +1,14 @@
 """The one picture that proves a refusal, by its cause."""
 
 from collections import Counter
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
 from alder.arrays import FloatArray
 from alder.records.law import Law
-from alder.records.outcome import Refusal
+from alder.records.outcome import Cause, Refusal
 from alder.report.charts import (
     Figure,
     axis,
@@ -28,26 +29,11 @@ _REACH = 12.0
 
 def proof(story: Story, refusal: Refusal) -> Figure | None:
     """Return the picture that shows why no law is returned."""
-    unit, law = story.unit, refusal.candidate
     if refusal.cause == "no-valid-proposal":
         return _problems(story)
-    if unit is None or law is None:
+    if story.unit is None or refusal.candidate is None:
         return None
-    match refusal.cause:
-        case "missing-variable":
-            return _replicates(story, unit)
-        case "missing-operator":
-            return _structure(story, law, unit)
-        case "excitation":
-            return _moved(story, unit)
-        case "no-safe-experiment":
-            return parting(story, unit) or progress(story, unit)
-        case "noise":
-            return predicted_observed(story, law, unit)
-        case "budget":
-            return progress(story, unit)
-        case _:
-            assert_never(refusal.cause)
+    return _PROOFS[refusal.cause](story, refusal.candidate, story.unit)
 
 
 def _structure(story: Story, law: Law, unit: Yardstick) -> Figure:
@@ -74,7 +60,8 @@ def _structure(story: Story, law: Law, unit: Yardstick) -> Figure:
     )  # fmt: skip
 
 
-def _replicates(story: Story, unit: Yardstick) -> Figure:
+def _replicates(story: Story, law: Law, unit: Yardstick) -> Figure:
+    del law
     rows, _ = public_rows(story)
     inputs = np.column_stack([rows[v.name] for v in unit.variables])
     _, group, counts = np.unique(inputs, axis=0, return_inverse=True, return_counts=True)
@@ -103,7 +90,8 @@ def _replicates(story: Story, unit: Yardstick) -> Figure:
     )  # fmt: skip
 
 
-def _moved(story: Story, unit: Yardstick) -> Figure:
+def _moved(story: Story, law: Law, unit: Yardstick) -> Figure:
+    del law
     rows, _ = public_rows(story)
     shares: list[tuple[str, float]] = []
     for variable in unit.variables:
@@ -149,3 +137,25 @@ def _bars(title: str, bars: list[tuple[str, float, str]], caption: str) -> Figur
 
     wide, narrow = both(draw, (720.0, 200.0))
     return Figure("proof", title, wide, narrow, caption)
+
+
+def _laws_left(story: Story, law: Law, unit: Yardstick) -> Figure | None:
+    del law
+    return parting(story, unit) or progress(story, unit)
+
+
+def _rounds(story: Story, law: Law, unit: Yardstick) -> Figure | None:
+    del law
+    return progress(story, unit)
+
+
+_Draw: TypeAlias = Callable[[Story, Law, Yardstick], Figure | None]
+
+_PROOFS: Mapping[Cause, _Draw] = {
+    "missing-variable": _replicates,
+    "missing-operator": _structure,
+    "excitation": _moved,
+    "no-safe-experiment": _laws_left,
+    "noise": predicted_observed,
+    "budget": _rounds,
+}

@@ -125,6 +125,23 @@ class _Draft:
 
 def tell(events: Sequence[Event]) -> Story:
     """Read the events as a story; raise `BadLedger` where they hold no study."""
+    state, drafts = _read(events)
+    evidence = state.evidence
+    if evidence is None:
+        raise BadLedger("The ledger holds no study yet: it has no configuration and no first rows.")
+    best = best_law(state)
+    unit = None if best is None else yardstick(best, evidence)
+    given = _letters(drafts, state.attempts)
+    for draft in drafts:
+        draft.candidates = tuple(
+            replace(c, label=given[skeleton_digest(c.law.structure)]) for c in draft.candidates
+        )
+    rounds = [_round(i, draft, state, unit) for i, draft in enumerate(drafts)]
+    return Story(state, evidence, tuple(rounds), unit, given)
+
+
+def _read(events: Sequence[Event]) -> tuple[Replayed, list[_Draft]]:
+    """Replay the events and keep what each round had before it."""
     replaying = Replaying(Replayed())
     drafts: list[_Draft] = []
     n_rows = 0
@@ -140,19 +157,7 @@ def tell(events: Sequence[Event]) -> Story:
             drafts[-1].candidates = replaying.candidates
         elif event.kind == "choice" and drafts:
             drafts[-1].choices.append(replaying.choices[-1])
-    state = replaying.freeze()
-    evidence = state.evidence
-    if evidence is None:
-        raise BadLedger("The ledger holds no study yet: it has no configuration and no first rows.")
-    best = best_law(state)
-    unit = None if best is None else yardstick(best, evidence)
-    given = _letters(drafts, state.attempts)
-    for draft in drafts:
-        draft.candidates = tuple(
-            replace(c, label=given[skeleton_digest(c.law.structure)]) for c in draft.candidates
-        )
-    rounds = [_round(i, draft, state, unit) for i, draft in enumerate(drafts)]
-    return Story(state, evidence, tuple(rounds), unit, given)
+    return replaying.freeze(), drafts
 
 
 def _letters(drafts: Sequence[_Draft], attempts: Sequence[Attempt]) -> dict[str, str]:

@@ -111,9 +111,7 @@ class Drawing:
         f = self.frame
         there = list(zip(f.px(x), f.py(high), strict=True))
         back = list(zip(f.px(x), f.py(low), strict=True))[::-1]
-        self.parts.append(
-            f'<path class="bd" d="{_path([*there, *back])}Z" style="fill:{colour}"/>'
-        )
+        self.parts.append(f'<path class="bd" d="{_path([*there, *back])}Z" style="fill:{colour}"/>')
 
     def dots(self, x: FloatArray, y: FloatArray, colour: str, size: float = 4.6) -> None:
         """Draw dots of one kind as one path; of very many, every so manieth."""

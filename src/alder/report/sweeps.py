@@ -34,21 +34,47 @@ class Sweep:
 
 
 def sweep(
-    story: Story, candidates: Sequence[Candidate], at: dict[str, float], unit: Yardstick
+    story: Story,
+    candidates: Sequence[Candidate],
+    at: dict[str, float],
+    unit: Yardstick,
+    *,
+    wider: float = 0.0,
 ) -> Sweep | None:
     """Return the sweep along the input that parts the candidates most, compared with the shade.
 
-    The parting is the widest distance between two curves, in noise sd.
+    The parting is the widest distance between two curves, in noise sd. With `wider` the sweep
+    leaves the rows by that share of their range on both sides, and the widest parting decides.
     """
     shown = tuple(candidates[:MOST_CURVES])
-    found = [_along(story, shown, at, unit, v.name) for v in unit.variables]
-    moving = [s for s in found if s is not None]
-    return max(moving, key=lambda s: _contrast(s, at), default=None) if shown else None
+    if not shown:
+        return None
+    ends = {v.name: _ends(story, v.name, at, wider) for v in unit.variables}
+    moving = [
+        _along(story, shown, at, unit, _points(*ends[v.name]), v.name)
+        for v in unit.variables
+        if ends[v.name][1] > ends[v.name][0]
+    ]
+    if wider:
+        return max(moving, key=lambda s: s.parting, default=None)
+    return max(moving, key=lambda s: _contrast(s, at), default=None)
+
+
+def _points(low: float, high: float) -> FloatArray:
+    return np.linspace(low, high, _N_POINTS)
+
+
+def _ends(story: Story, name: str, at: dict[str, float], wider: float) -> tuple[float, float]:
+    rows = story.evidence.rows()[name]
+    low, high = min(float(rows.min()), at[name]), max(float(rows.max()), at[name])
+    room = wider * (high - low)
+    # What is positive in all rows may have to be: a mass, a distance.
+    return max(low - room, low / 2.0) if low > 0.0 < room else low - room, high + room
 
 
 def _contrast(found: Sweep, at: dict[str, float]) -> float:
     """How much further the curves part at the experiment than inside the range of first rows."""
-    distance = np.ptp(found.said, axis=0)
+    distance: FloatArray = np.ptp(found.said, axis=0)
     inside = (found.x >= found.initial[0]) & (found.x <= found.initial[1])
     here = float(np.interp(at[found.along], found.x, distance))
     known = float(np.median(distance[inside])) if inside.any() else 0.0
@@ -60,15 +86,11 @@ def _along(
     candidates: tuple[Candidate, ...],
     at: dict[str, float],
     unit: Yardstick,
+    x: FloatArray,
     name: str,
-) -> Sweep | None:
-    rows = story.evidence.rows()[name]
+) -> Sweep:
     first = story.evidence.initial.columns[name]
-    low, high = min(float(rows.min()), at[name]), max(float(rows.max()), at[name])
-    if not high > low or not candidates:
-        return None
-    x = np.linspace(low, high, _N_POINTS)
-    columns = {v: np.full(_N_POINTS, value) for v, value in at.items()}
+    columns: dict[str, FloatArray] = {v: np.full(len(x), value) for v, value in at.items()}
     columns[name] = x
     said = np.array([unit.predict(c.law, columns) for c in candidates])
     sd = np.array([unit.half_width(c.law, columns) for c in candidates])

@@ -75,7 +75,7 @@ def bound_note(verdict: Verdict) -> str:
     """Say what the bound is and what it survives."""
     sure = 100.0 * (verdict.confidence or 0.95)
     return (
-        f"RMS error on rows like the protected ones, noise included; {sure:g} % bound, valid "
+        f"RMS error on rows like the protected ones, noise included; {sure:g}\u00a0% bound, valid "
         f"after {count(verdict.submissions, 'submission')}"
     )
 
@@ -94,8 +94,8 @@ def paragraph(story: Story) -> str:
     end, spent = story.state.end, story.state.spent
     if end is None:
         return (
-            f"{count(spent.proposals, 'proposal')} and {count(spent.queries, 'experiment')} so far. "
-            "The ledger keeps everything; this page shows what it holds now."
+            f"{count(spent.proposals, 'proposal')} and {count(spent.queries, 'experiment')} so "
+            "far. The ledger keeps everything; this page shows what it holds now."
         )
     if end.refusal is not None:
         return f"{end.refusal.reason} No formula that was tried is offered as a law."
@@ -109,10 +109,10 @@ def paragraph(story: Story) -> str:
         f"after {count(spent.queries, 'experiment')}."
     )
     if end.verdict is not None and end.verdict.bound is not None:
+        bound = with_unit(short(end.verdict.bound, 2), target.unit)
         text += (
-            f" On such rows its RMS error is below {with_unit(short(end.verdict.bound, 2), target.unit)}"
-            f", where one observation itself scatters by "
-            f"{with_unit(short(noise_size(law, story), 2), target.unit)}."
+            f" On such rows its RMS error is below {bound}, where one observation itself scatters "
+            f"by {with_unit(short(noise_size(law, story), 2), target.unit)}."
         )
     return text + " It speaks for the ranges below, and does not say that no other law fits there."
 
@@ -170,28 +170,32 @@ def rulings(story: Story, refusal: Refusal) -> list[Ruling]:
 
 def _found(story: Story, cause: Cause, refusal: Refusal) -> tuple[str, bool]:
     """Return what the ledger shows about a cause, and whether it could be tested at all."""
-    evidence = story.evidence
-    match cause:
-        case "no-valid-proposal":
-            n = sum(attempt.fit is not None for attempt in evidence.attempts)
-            return f"{n} of {count(len(evidence.attempts), 'proposal')} passed the checks", True
-        case "missing-variable":
-            if evidence.roles.sigma is None:
-                return "Rows carry no error bars to compare repeats with", False
-            return "Repeats agree within their error bars, or there are too few", True
-        case "excitation":
-            return "Every input moved", True
-        case "no-safe-experiment":
-            return f"{count(len(evidence.choices), 'experiment')} could be asked", True
-        case "missing-operator":
-            return _leftover(story), True
-        case "noise":
-            law = refusal.candidate
-            if law is None:
-                return "No law was fitted", False
-            return f"The best candidate leaves {short(100.0 * law.nmse, 2)} % of the variance", True
-        case "budget":
-            return _used(evidence.spent, evidence.budget), True
+    evidence, law = story.evidence, refusal.candidate
+    n_fitted = sum(attempt.fit is not None for attempt in evidence.attempts)
+    n_attempts = count(len(evidence.attempts), "proposal")
+    n_choices = count(len(evidence.choices), "experiment")
+    has_bars = evidence.roles.sigma is not None
+    repeats = (
+        "Repeats agree within their error bars, or there are too few"
+        if has_bars
+        else "Rows carry no error bars to compare repeats with"
+    )
+    left = "No law was fitted"
+    if law is not None:
+        left = f"The best candidate leaves {short(100.0 * law.nmse, 2)} % of the variance"
+    found: dict[Cause, tuple[str, bool]] = {
+        "no-valid-proposal": (f"{n_fitted} of {n_attempts} passed the checks", True),
+        "missing-variable": (repeats, has_bars),
+        "excitation": ("Every input moved", True),
+        "no-safe-experiment": (
+            f"{count(len(evidence.choices), 'experiment')} could be asked",
+            True,
+        ),
+        "missing-operator": (_leftover(story), True),
+        "noise": (left, law is not None),
+        "budget": (_used(evidence.spent, evidence.budget), True),
+    }
+    return found[cause]
 
 
 def _leftover(story: Story) -> str:

@@ -1,0 +1,172 @@
+"""`alder audit`: does a ledger keep its promises?"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from alder.cli.layout import show_lines, terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from alder.ledger.audit import Report, Reselect
+    from alder.ledger.events import Replayed
+    from alder.ledger.leaks import Secrets
+    from alder.ports import Event, Selector
+
+FOUND = 3
+
+_CHECKS = {
+    "chain": ("chain", "every event matches its digest"),
+    "order": ("order", "choices before outcomes, commitments before proposals"),
+    "budget": ("budget", "nothing was used that the budget did not allow"),
+    "selection": ("choices", "they follow again from public evidence alone"),
+    "leak": ("leaks", "protected rows and their values occur nowhere"),
+    "digest": ("digest", "the ledger ends in the digest that was published"),
+}
+
+
+def command(
+    ledger: Annotated[Path, typer.Argument(metavar="RUN.ALDER", help="The ledger of a study.")],
+    *,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Protected rows, to look for in the ledger: rows.csv, or shift=rows.csv."
+        ),
+    ] = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            help="The experiments that were on offer, to choose again; columns cost and safe count."
+        ),
+    ] = None,
+    digest: Annotated[
+        str | None, typer.Option(help="The digest of the ledger as it was published.")
+    ] = None,
+) -> None:
+    """Example: alder audit run.alder --protected admission.csv --pool pool.csv
+
+    Recomputes what a ledger promises: that no event was changed, moved or removed, that every
+    experiment was chosen before its outcome was known, that the budget was kept and, where you
+    give what is needed, that choices follow from public evidence and that nothing protected leaked.
+    Exit status: 0 every promise is kept, 3 one is not.
+    """
+    from alder.ledger.audit import audit
+    from alder.ledger.store import read_unverified
+
+    events = read_unverified(ledger)
+    state = _state(events)
+    secrets = _secrets(protected or [], state)
+    reselect = None if pool is None else _reselect(pool, state)
+    report = audit(events, reselect=reselect, secrets=secrets, digest=digest)
+    console = terminal()
+    skipped = {
+        "selection": "" if pool is not None else "not replayed: give --pool pool.csv",
+        "leak": "" if secrets is not None else "not looked for: give --protected rows.csv",
+        "digest": "" if digest is not None else "not compared: give --digest, as it was published",
+    }
+    _show(console, report, skipped)
+    name = shlex.quote(ledger.name)
+    words = f"{report.n_events} events, the last digest {report.digest}"
+    show_lines(console, {"ledger": words, "next": f"alder show {name}   ·   alder report {name}"})
+    if not report.passed:
+        raise typer.Exit(FOUND)
+
+
+def _show(console: "Console", report: "Report", skipped: Mapping[str, str]) -> None:
+    """Print one line a check, and below it what was found."""
+    for code, (name, promise) in _CHECKS.items():
+        codes = {
+            "chain": ("chain", "unreadable"),
+            "leak": ("leak", "commitment"),
+        }.get(code, (code,))
+        found = [finding for finding in report.findings if finding.code in codes]
+        if found:
+            console.print(f"  × {name:<10}{len(found)} found")
+            for finding in found:
+                console.print(f"    {finding}", soft_wrap=True)
+        elif skipped.get(code):
+            console.print(f"  – {name:<10}{skipped[code]}")
+        else:
+            again = f"; {report.n_selections} selections replayed" if code == "selection" else ""
+            console.print(f"  ✓ {name:<10}{promise}{again}")
+    kept = "Every promise that was looked at is kept."
+    n = len(report.findings)
+    console.print(f"\n{kept if report.passed else f'{n} broken.'}\n")
+
+
+def _state(events: "Sequence[Event]") -> "Replayed":
+    """Replay as far as the events can be read."""
+    from alder.errors import BadLedger
+    from alder.ledger.events import Replayed, Replaying
+
+    replaying = Replaying(Replayed())
+    try:
+        for event in events:
+            replaying.add(event)
+    except BadLedger:
+        pass  # the audit says where
+    return replaying.freeze()
+
+
+def _secrets(words: Sequence[str], state: "Replayed") -> "Secrets | None":
+    from alder.errors import BadParameter
+    from alder.ledger.leaks import Secrets
+    from alder.tables import as_columns, read_csv
+
+    if not words or state.configuration is None:
+        return None
+    grammar = state.configuration.grammar
+    names = (*grammar.variable_names, grammar.target.name)
+    rows: dict[str, Mapping[str, object]] = {}
+    for word in words:
+        role, equals, file = word.partition("=")
+        if not equals:
+            role, file = "admission", word
+        if role in rows:
+            raise BadParameter(f"`--protected` names {role} twice; write shift={file}, say.")
+        rows[role] = as_columns(read_csv(Path(file)), names)
+    return Secrets(rows)  # pyright: ignore[reportArgumentType]
+
+
+def _reselect(path: Path, state: "Replayed") -> "Reselect | None":
+    """Return how to choose again: the selector of the study over the experiments of a file."""
+    import numpy as np
+
+    from alder.ledger.events import Replayed
+    from alder.loop import random
+    from alder.selection.registry import selector
+    from alder.tables import as_columns, column_names, read_csv
+    from alder.worlds.function import FunctionWorld
+
+    configuration = state.configuration
+    if configuration is None:
+        return None
+    table = read_csv(path)
+    columns = dict(as_columns(table, column_names(table)))
+    inputs = {k: v for k, v in columns.items() if k in configuration.grammar.variable_names}
+    safe = columns.get("safe")
+    world = FunctionWorld(
+        _never_run, experiments=inputs, cost=columns.get("cost"),
+        is_safe=None if safe is None else safe > 0.0,
+    ).bind(configuration.grammar, configuration.roles)  # fmt: skip
+    chooser: Selector = selector(configuration.selector)
+
+    def again(evidence: object, candidates: object, n: int) -> list[str]:
+        from alder.records.evidence import Evidence
+
+        assert isinstance(evidence, Evidence)
+        before = Replayed(configuration=configuration, attempts=evidence.attempts)
+        rng: np.random.Generator = random(before, "select")
+        chosen = chooser.select(candidates, evidence, world, n, rng)  # pyright: ignore[reportArgumentType]
+        return [choice.experiment.id for choice in chosen]
+
+    return again
+
+
+def _never_run(settings: object) -> float:
+    raise AssertionError("an audit runs nothing")
