@@ -7,6 +7,7 @@ import numpy as np
 from alder.errors import BadStudy
 from alder.expr.text import parse
 from alder.loop import Journal, Refit
+from alder.plugins import plugin, plugins
 from alder.ports import Proposer, Selector
 from alder.proposers.guesses import Guesses
 from alder.proposers.search.proposer import Search
@@ -15,6 +16,7 @@ from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
 from alder.selection.candidates import labels_of
 from alder.selection.comparison import comparison_set
+from alder.selection.registry import SELECTORS
 from alder.selection.registry import selector as named_selector
 
 
@@ -34,14 +36,26 @@ def as_proposer(
         return "guesses", Guesses(tuple(known))
     if wanted == "search":
         return "search", Search()
+    if wanted in plugins("proposers"):
+        made = plugin("proposers", wanted)()
+        if isinstance(made, Proposer):
+            return wanted, made
+        raise BadStudy(
+            f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no proposer."
+        )
     raise BadStudy(f"`{wanted}` is not a proposer; search and guesses are.")
 
 
 def as_selector(wanted: str | Selector) -> tuple[str, Selector]:
     """Return a selector and the name under which the configuration knows it."""
-    if isinstance(wanted, str):
+    if not isinstance(wanted, str):
+        return type(wanted).__name__, wanted
+    if wanted in SELECTORS or wanted not in plugins("selectors"):
         return wanted, named_selector(wanted)
-    return type(wanted).__name__, wanted
+    made = plugin("selectors", wanted)()
+    if isinstance(made, Selector):
+        return wanted, made
+    raise BadStudy(f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no selector.")
 
 
 def refitter(journal: Journal) -> Refit:
