@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from alder.expr.text import parse, to_text
-from alder.records.evidence import Evidence
+from alder.records.evidence import Attempt, Evidence
 from alder.records.experiment import Trajectory
 from alder.records.proposal import Bounds, Proposal
 from alder.records.roles import Roles
 from alder.selection.candidates import LIGHTEST, labels_of, letters, refit, to_weights
 from alder.selection.likelihood import Weighing
-from selection.worlds import GRAMMAR, NAMES, make_evidence, proposals, some_candidates
+from selection.worlds import GRAMMAR, NAMES, make_evidence, proposals, some_candidates, truth
 
 
 def texts(evidence: Evidence, *laws: str, weighing: Weighing = "likelihood") -> list[str]:
@@ -32,6 +32,21 @@ def test_weights_sum_to_one_and_come_heaviest_first(weighing: Weighing) -> None:
 
 def test_a_law_the_rows_refute_is_no_candidate() -> None:
     assert texts(make_evidence(), "k*x + c*y", "k*x^2 + c*y") == ["k*x + c*y"]
+
+
+def test_a_refused_law_does_not_refute_the_next_best() -> None:
+    laws = ("k*x + c*y", "k*x^2 + c*y", "k*x*y + c")
+    attempt = Attempt(proposals(laws)[0], category="inaccurate")
+    refused = replace(make_evidence(), attempts=(attempt,))
+    assert set(texts(refused, *laws)) == set(laws)
+
+
+def test_laws_that_differ_in_a_variable_no_row_has_moved_are_told_apart() -> None:
+    base = make_evidence()
+    columns = {"x": base.initial.columns["x"], "y": np.ones(base.initial.n_rows)}
+    still = {**columns, "a": truth(columns) + 0.02 * np.sin(97.0 * columns["x"])}
+    evidence = replace(base, initial=Trajectory(still))
+    assert len(texts(evidence, "k*x + c*y", "k*x + c*y^2")) == 2
 
 
 def test_structures_that_differ_by_names_count_once() -> None:

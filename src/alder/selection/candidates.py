@@ -25,6 +25,8 @@ LIGHTEST = 0.02
 an estimated noise and on laws none of which need be true, and so are surer than they should be."""
 # How many are fitted with more starts, and how many as well as we can.
 _FULLY, _THOROUGHLY = 48, 8
+# How many laws are compared where the only one left was refused.
+_ALTERNATIVES = 4
 # Laws that differ by less than this many noise standard deviations all over a box wider than the
 # rows are one law for now; the simpler stands for both.
 _SAME = 0.1
@@ -53,6 +55,8 @@ def refit(
 ) -> tuple[Candidate, ...]:
     """Fit proposals to all public rows and return those not refuted, the heaviest first.
 
+    A law is refuted where its BIC exceeds the best by more than `REFUTED`. Where only one law is
+    left that way and the verifier has refused it, it refutes nothing: the next best stay too.
     `proposals` are current and earlier ones, rivals or a supplied set, in any order; structures
     that are equal, or whose fits cannot be told apart, count once. `labels` maps the skeleton
     digests of earlier candidates to their labels (`labels_of`), which they keep.
@@ -62,7 +66,7 @@ def refit(
         distinct.setdefault(skeleton_digest(proposal.structure), proposal)
     if not distinct:
         return ()
-    standing = _told_apart(_standing(list(distinct.values()), evidence), evidence)[:most]
+    standing = _standing(_Ranking.of(list(distinct.values()), evidence), evidence)[:most]
     if not standing:
         return ()
     scores = log_scores(
@@ -113,22 +117,52 @@ def fit_all(proposals: Sequence[Proposal], evidence: Evidence, effort: Effort) -
     )  # fmt: skip
 
 
-def _standing(proposals: list[Proposal], evidence: Evidence) -> list[_Fitted]:
-    """Fit in rounds, fewer and better each time; return what is not refuted, best first."""
-    kept = proposals
-    for effort in (SCREENED, FULL) if len(kept) > _FULLY else (FULL,):
-        found = bic(fit_all(kept, evidence, effort), evidence)
-        kept = [kept[int(i)] for i in np.argsort(found, kind="stable")[:_FULLY]]
-    fits = [fit_all(kept[:_THOROUGHLY], evidence, THOROUGH)]
-    if len(kept) > _THOROUGHLY:
-        fits.append(fit_all(kept[_THOROUGHLY:], evidence, FULL))
-    criteria = np.concatenate([bic(fit, evidence) for fit in fits])
-    places = [(fit, i) for fit in fits for i in range(len(fit))]
-    if not np.isfinite(criteria).any():
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranking:
+    """Fits in order of their BIC, the best first; whole laws are made when asked for."""
+
+    proposals: tuple[Proposal, ...]
+    places: tuple[tuple[Fits, int], ...]
+    criteria: FloatArray
+
+    @staticmethod
+    def of(proposals: list[Proposal], evidence: Evidence) -> "_Ranking":
+        """Fit in rounds, fewer and better each time."""
+        kept = proposals
+        for effort in (SCREENED, FULL) if len(kept) > _FULLY else (FULL,):
+            found = bic(fit_all(kept, evidence, effort), evidence)
+            kept = [kept[int(i)] for i in np.argsort(found, kind="stable")[:_FULLY]]
+        fits = [fit_all(kept[:_THOROUGHLY], evidence, THOROUGH)]
+        if len(kept) > _THOROUGHLY:
+            fits.append(fit_all(kept[_THOROUGHLY:], evidence, FULL))
+        criteria = np.concatenate([bic(fit, evidence) for fit in fits])
+        places = [(fit, i) for fit in fits for i in range(len(fit))]
+        order = [int(i) for i in np.argsort(criteria, kind="stable") if np.isfinite(criteria[i])]
+        return _Ranking(
+            tuple(kept[i] for i in order), tuple(places[i] for i in order), criteria[order]
+        )
+
+    def best(self, n: int) -> list[_Fitted]:
+        """Return the n best as whole laws."""
+        return [
+            _Fitted(proposal, fits[i].law, float(criterion))
+            for proposal, (fits, i), criterion in zip(
+                self.proposals[:n], self.places[:n], self.criteria[:n], strict=True
+            )
+        ]
+
+
+def _standing(ranking: _Ranking, evidence: Evidence) -> list[_Fitted]:
+    """Return the laws that stand, the best first."""
+    if not len(ranking.criteria):
         return []
-    best = float(criteria[np.isfinite(criteria)].min())
-    order = [int(i) for i in np.argsort(criteria, kind="stable") if criteria[i] <= best + REFUTED]
-    return [_Fitted(kept[i], places[i][0][places[i][1]].law, float(criteria[i])) for i in order]
+    n = int(np.sum(ranking.criteria <= ranking.criteria[0] + REFUTED))
+    found = _told_apart(ranking.best(n), evidence)
+    refused = {skeleton_digest(structure) for structure in evidence.rejected}
+    if len(found) == 1 and skeleton_digest(found[0].law.structure) in refused:
+        return _told_apart(ranking.best(max(n, _FULLY // 4)), evidence)[:_ALTERNATIVES]
+    return found
 
 
 def _told_apart(standing: Sequence[_Fitted], evidence: Evidence) -> list[_Fitted]:
@@ -156,7 +190,8 @@ def _points(evidence: Evidence) -> dict[str, FloatArray]:
     for variable in evidence.grammar.variables:
         column = rows[variable.name]
         low, high = float(np.nanmin(column)), float(np.nanmax(column))
-        margin = _WIDER * (high - low)
+        # A variable that rows never moved still has to move here: an experiment may move it.
+        margin = _WIDER * (max(high - low, abs(low), abs(high)) or 1.0)
         # What is positive in all rows may have to be: a mass, a distance.
         bottom = max(low - margin, low / 2.0) if low > 0.0 else low - margin
         box = variable.range or (bottom, high + margin)
