@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.errors import BadTable, BadWorld
+from alder.prediction import predict_rows
 from alder.records.experiment import Experiment, Pool, Setting
 from alder.records.grammar import Grammar
 from alder.records.law import Law
@@ -106,10 +107,12 @@ class Offers:
 
     def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
         """Return what a law says about experiments of one row each, (experiments, 1)."""
-        rows = {name: column[experiments] for name, column in self.pool.columns.items()}
         if not law.variables:
             return np.full((len(experiments), 1), float(law.predict({"": 0.0})[0]))
-        return law.predict(rows)[:, None]
+        columns = self.pool.columns
+        return predict_rows(law, {v.name: columns[v.name][experiments] for v in law.variables})[
+            :, None
+        ]
 
 
 def _same(offered: Setting, asked: Setting) -> bool:
