@@ -125,8 +125,7 @@ def _reasons(table: "Table") -> list[str]:
 
 def _record(study: "Study", results: Sequence[Result], abandoned: Sequence[str]) -> dict[str, str]:
     """Tell the study everything, and say what that was."""
-    told = {t.experiment: t.columns for t in study.evidence.trajectories}
-    again = [r for r in results if r.experiment in told and _same(r, told[r.experiment])]
+    again = [result for result in results if _is_known(study, result)]
     new = [result for result in results if result not in again]
     for name in [*(r.experiment for r in new), *abandoned]:
         study.known(name)
@@ -146,12 +145,17 @@ def _record(study: "Study", results: Sequence[Result], abandoned: Sequence[str])
     return {word: ", ".join(names) for word, names in parts.items() if names}
 
 
-def _same(result: Result, known: "Mapping[str, FloatArray]") -> bool:
+def _is_known(study: "Study", result: Result) -> bool:
     """Say whether a result is what was told before, so that a sheet can be handed in again."""
     import numpy as np
 
-    return not result.reason and all(
-        np.array_equal(column, known[name]) for name, column in result.rows.items()
+    name = result.experiment
+    if result.reason:
+        failures = {failure.experiment: failure.reason for failure in study.evidence.failures}
+        return failures.get(name) == result.reason
+    known = next((t.columns for t in study.evidence.trajectories if t.experiment == name), None)
+    return known is not None and all(
+        np.array_equal(column, known[key]) for key, column in result.rows.items()
     )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from alder.checking import check
 from alder.errors import BadStudy
-from alder.expr.text import parse
+from alder.expr.text import parse, to_text
 from alder.loop import Journal, Refit
 from alder.plugins import plugin, plugins
 from alder.ports import Proposer, Selector
@@ -28,6 +29,8 @@ def as_proposer(
         Proposal(parse(guess, grammar.variable_names)) if isinstance(guess, str) else guess
         for guess in guesses
     ]
+    for guess in known:
+        require_in_grammar(guess, grammar)
     if not isinstance(wanted, str):
         return type(wanted).__name__, wanted
     if wanted == "guesses" or (known and wanted == "search"):
@@ -44,6 +47,14 @@ def as_proposer(
             f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no proposer."
         )
     raise BadStudy(f"`{wanted}` is not a proposer; search and guesses are.")
+
+
+def require_in_grammar(guess: Proposal, grammar: Grammar) -> None:
+    """Refuse a guess that the grammar cannot say: it would be proposed in vain."""
+    problems = check(guess, grammar)
+    if problems:
+        law = to_text(guess.structure, grammar.variable_names)
+        raise BadStudy(f"The guess `{law}` is no law of this grammar: {problems[0].message}")
 
 
 def as_selector(wanted: str | Selector) -> tuple[str, Selector]:

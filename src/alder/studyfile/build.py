@@ -13,6 +13,7 @@ from alder.records.proposal import Bounds, Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.records.variable import Variable
+from alder.study.parts import require_in_grammar
 from alder.studyfile.files import as_list, join_tables, read_tables
 from alder.studyfile.settings import StudySettings
 from alder.studyfile.source import Source, read_source
@@ -154,7 +155,9 @@ def _guess(source: Source, number: int, guess: object, grammar: Grammar) -> Prop
     with source.blame("proposer", "guesses", number, value=settings["law"]):
         structure = parse(settings["law"], grammar.variable_names)
         bounds = {name: Bounds(*ends) for name, ends in settings.get("bounds", {}).items()}
-        return Proposal(structure, bounds, rationale=settings.get("why", ""))
+        proposal = Proposal(structure, bounds, rationale=settings.get("why", ""))
+        require_in_grammar(proposal, grammar)
+    return proposal
 
 
 def _criteria(source: Source) -> Criteria:

@@ -39,7 +39,8 @@ def require_valid(value: object, schema: Schema, path: Path = ()) -> None:
         known = [str(each) for each in chosen["enum"]]
         raise Mistake(
             path,
-            f"`{value}` is no {_name(path)}; {_listed(known)}.{suggestion(str(value), known)}",
+            f"`{value}` is not a value of `{_name(path)}`; {_listed(known)}."
+            f"{suggestion(str(value), known)}",
             value,
         )
     _require_size(value, chosen, path)
