@@ -41,7 +41,7 @@ def diagnose(evidence: Evidence, candidates: Sequence[Candidate], stop: Stop) ->
     best = _best(evidence.attempts)
     rows = evidence.rows()
     finding = (
-        _no_valid_proposal(evidence)
+        _no_valid_proposal(evidence, stop)
         or _hidden(evidence, rows)
         or _unexcited(evidence, rows)
         or _inseparable(candidates, stop)
@@ -74,9 +74,11 @@ def _error(attempt: Attempt) -> float:
     return attempt.fit.nmse if attempt.fit is not None else float("inf")
 
 
-def _no_valid_proposal(evidence: Evidence) -> Finding | None:
+def _no_valid_proposal(evidence: Evidence, stop: Stop) -> Finding | None:
     if any(attempt.fit is not None for attempt in evidence.attempts):
         return None
+    if not evidence.attempts and stop == "budget":
+        return None  # time was over before anything could be proposed
     problems = [problem for attempt in evidence.attempts for problem in attempt.problems]
     if not problems:
         return Finding(

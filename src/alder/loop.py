@@ -6,6 +6,7 @@ anywhere goes on where it was. Each step writes its events together, or none of 
     propose -> check -> fit -> verify -> (admitted: end) -> refit rivals -> select -> run -> propose
 """
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from alder.records.proposal import Proposal
 
 Refit = Callable[[Evidence, np.random.Generator], tuple[Candidate, ...]]
 """Refits what was proposed, and rivals of it, on all public rows; the best first."""
+
+_LAST_CHANCE = "Best when time ended."
 
 
 @final
@@ -82,7 +85,7 @@ def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
         elif last.category is None:
             end = _verify(stages, journal, evidence, last)
         elif _may_ask(stages, state, evidence, begin):
-            end = _select(stages, journal, evidence)
+            _select(stages, journal, evidence)
         else:
             end = _propose(stages, journal, evidence, begin)
         journal.write(entries.charge(Spent(seconds=clock() - begin)))
@@ -91,8 +94,9 @@ def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
 
 
 def _propose(stages: Stages, journal: Journal, evidence: Evidence, now: float) -> Entry | None:
-    if evidence.spent.proposals >= evidence.budget.proposals:
-        return _refuse(journal, evidence, "budget")
+    starved = _is_starved(stages, journal.state, evidence)
+    if _is_spent(evidence):
+        return _refuse(journal, evidence, "no-safe-experiment" if starved else "budget")
     if _out_of_time(evidence, now):
         submission = _last_chance(journal.state, evidence)
         if submission is None:
@@ -100,7 +104,8 @@ def _propose(stages: Stages, journal: Journal, evidence: Evidence, now: float) -
     else:
         submission = stages.proposer.propose(evidence, random(journal.state, "propose"))
         if submission is None:
-            return _refuse(journal, evidence, "nothing-left-to-propose")
+            stop: Stop = "no-safe-experiment" if starved else "nothing-left-to-propose"
+            return _refuse(journal, evidence, stop)
     read = read_proposal(submission.source, evidence.grammar, evidence.rows())
     journal.write(entries.proposal(submission, read if isinstance(read, Proposal) else None))
     journal.write(entries.charge(Spent(proposals=1, tokens=submission.tokens)))
@@ -135,7 +140,7 @@ def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attem
     verdict = stages.verifier.submit(law)
     journal.write(entries.verdict(len(evidence.attempts) - 1, verdict))
     if verdict.accepted:
-        return entries.end(law, None, verdict=verdict)
+        return entries.end(law, None, verdict=verdict, cut_short=_was_last_chance(attempt))
     if verdict.category == "budget-spent":
         return _refuse(journal, evidence, "budget")
     return None
@@ -152,7 +157,7 @@ def _may_ask(stages: Stages, state: Replayed, evidence: Evidence, now: float) ->
     )
 
 
-def _select(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | None:
+def _select(stages: Stages, journal: Journal, evidence: Evidence) -> None:
     candidates = stages.refit(evidence, random(journal.state, "refit"))
     journal.write(entries.candidates(candidates))
     journal.write(entries.charge(Spent(fits=len(candidates))))
@@ -161,7 +166,6 @@ def _select(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | Non
     choices = stages.selector.select(candidates, evidence, stages.world, n, rng)
     for choice in choices:
         journal.write(entries.choice(choice))
-    return None if choices else _refuse(journal, evidence, "no-safe-experiment")
 
 
 def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
@@ -176,7 +180,33 @@ def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
 
 def _refuse(journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False) -> Entry:
     refusal = diagnose(evidence, journal.state.candidates, stop)
+    cut_short = cut_short or any(map(_was_last_chance, evidence.attempts[-1:]))
     return entries.end(None, refusal, cut_short=cut_short)
+
+
+def _is_spent(evidence: Evidence) -> bool:
+    budget, spent = evidence.budget, evidence.spent
+    tokens = math.inf if budget.tokens is None else budget.tokens
+    return spent.proposals >= budget.proposals or spent.tokens >= tokens
+
+
+def _is_starved(stages: Stages, state: Replayed, evidence: Evidence) -> bool:
+    """Whether a round of experiments was due after the last attempt, and none was chosen.
+
+    The study ends only when nothing is left to propose either: laws in hand are still submitted.
+    """
+    last = evidence.attempts[-1] if evidence.attempts else None
+    if last is None or last.fit is None or state.n_selected < len(evidence.attempts):
+        return False
+    budget, spent = evidence.budget, evidence.spent
+    failed = {failure.experiment for failure in evidence.failures}
+    answered = not any(c.experiment.id in failed for c in evidence.choices[-1:])
+    return (
+        answered
+        and last.fit.n_rows == len(evidence.rows()[evidence.grammar.target.name])
+        and spent.queries < budget.queries
+        and bool((stages.world.pool().cost <= budget.cost - spent.cost).any())
+    )
 
 
 def _out_of_time(evidence: Evidence, now: float) -> bool:
@@ -184,12 +214,18 @@ def _out_of_time(evidence: Evidence, now: float) -> bool:
 
 
 def _last_chance(state: Replayed, evidence: Evidence) -> Submission | None:
-    """Return the best candidate that was not submitted yet, when the guard on seconds ends it."""
+    """Return the best candidate not submitted yet, once, when the guard on seconds ends it."""
+    if any(map(_was_last_chance, evidence.attempts[-1:])):
+        return None
     tried: Sequence[object] = [a.proposal.structure for a in evidence.attempts if a.proposal]
     for candidate in state.candidates:
         if candidate.law.structure not in tried:
-            return Submission(Proposal(candidate.law.structure, rationale="Best when time ended."))
+            return Submission(Proposal(candidate.law.structure, rationale=_LAST_CHANCE))
     return None
+
+
+def _was_last_chance(attempt: Attempt) -> bool:
+    return attempt.proposal is not None and attempt.proposal.rationale == _LAST_CHANCE
 
 
 def random(state: Replayed, purpose: str) -> np.random.Generator:
