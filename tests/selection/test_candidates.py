@@ -10,7 +10,7 @@ from alder.records.proposal import Bounds, Proposal
 from alder.records.roles import Roles
 from alder.selection.candidates import LIGHTEST, labels_of, letters, refit, to_weights
 from alder.selection.likelihood import Weighing
-from selection.worlds import GRAMMAR, NAMES, make_evidence, proposals, some_candidates, truth
+from selection.worlds import NAMES, make_evidence, proposals, some_candidates, truth
 
 
 def texts(evidence: Evidence, *laws: str, weighing: Weighing = "likelihood") -> list[str]:
@@ -130,7 +130,3 @@ def test_letters_are_distinct_and_ordered_by_length() -> None:
     found = [letters(i) for i in range(800)]
     assert len(set(found)) == 800
     assert found == sorted(found, key=lambda label: (len(label), label))
-
-
-def test_the_grammar_of_these_tests_has_both_variables() -> None:
-    assert GRAMMAR.variable_names == NAMES

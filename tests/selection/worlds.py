@@ -1,7 +1,7 @@
 """A small real pool whose outcomes are hidden, and laws to choose between."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -27,11 +27,10 @@ TEXTS = ("k*x + c*y", "k*tanh(x/s) + c*y", "k*x^2 + c*y", "k*x*y + c", "k*sin(x)
 
 @dataclass(frozen=True)
 class HiddenPool:
-    """A pool of rows with outcomes that only `run` may show; it counts what it was asked."""
+    """A pool of rows with outcomes that no forecast shows."""
 
     offered: Pool
     outcomes: FloatArray
-    asked: list[str] = field(default_factory=list[str])
 
     def pool(self) -> Pool:
         return self.offered
