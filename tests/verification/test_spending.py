@@ -61,7 +61,7 @@ def test_a_long_conversation_still_has_a_level_above_zero() -> None:
 
 
 def test_naive_reuse_pays_nothing() -> None:
-    assert level(Naive(0.05), ["inaccurate"] * 50) == 0.05
+    assert level(Naive(0.05), ("inaccurate",) * 50) == 0.05
 
 
 def test_budgets_end() -> None:

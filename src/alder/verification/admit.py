@@ -18,15 +18,14 @@ from alder.verification.criteria import (
     balanced_accuracy,
     consistency_p,
     improvement_p,
-    is_finite,
     is_negligible,
-    is_stable,
     is_vague,
     nmse,
     removes_share,
     with_doubt,
 )
 from alder.verification.spending import Thresholdout, is_spent, level
+from alder.verification.stability import is_finite, is_stable
 from alder.verification.structure import rank_sum_p
 from alder.verification.terms import Terms
 

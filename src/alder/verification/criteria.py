@@ -7,7 +7,6 @@ is the other way round: how often a law that is no better than the reference wou
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -17,18 +16,8 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.consistency import Errors, Whitening, chi_square_p
 from alder.errors import BadStudy
-from alder.expr.evaluate import evaluate, rounding_bound
 from alder.records.law import Law
 from alder.verification.structure import neighbour_p, polynomial_p, signed_rank_p
-
-# Predictions between rows may exceed what was seen by this factor before a law counts as unstable:
-# a pole between two rows exceeds it, a law that merely peaks between them does not.
-_PEAK = 1e3
-# Lines between pairs of rows, points on each, and how often the neighbourhood of the largest value
-# is searched anew: a pole on a line is met within 1e-9 of its place.
-_LINES, _POINTS, _ZOOMS = 48, 33, 8
-# Two implementations differ by this much at every node; what that moves must drown in the noise.
-_NODE_ERROR = 1e-12
 
 
 @final
@@ -140,53 +129,6 @@ def with_doubt(errors: Errors, law: Law) -> Errors:
     noise = np.maximum(errors.noise, 0.5 * float(np.median(errors.noise)))
     spread = errors.spread * (errors.noise / noise)[:, None]
     return dataclasses.replace(errors, noise=noise, spread=spread, df=max(errors.df // 4, 1))
-
-
-def is_finite(law: Law, errors: Errors) -> bool:
-    """Say whether every prediction is a number that neither saturates nor comes from a clip."""
-    ceiling = 0.999 * min(law.floors.saturation, math.exp(min(law.floors.exponent, 700.0)))
-    return bool((np.abs(errors.prediction) < ceiling).all())
-
-
-def is_stable(law: Law, columns: Mapping[str, FloatArray], errors: Errors) -> bool:
-    """Say whether a law's values between rows and under rounding stay what they are on rows.
-
-    Lines between pairs of rows are searched, not a box around them: a pole where no row can lie, as
-    in 1/(a - b) with a > b throughout, is none of the law's faults. Outcomes take no part, so that
-    this answer reveals nothing about them.
-    """
-    f = errors.prediction
-    if not _peak_between(law, columns, len(f)) <= _PEAK * float(np.abs(f).max()) + 1e-300:
-        return False
-    moved = _NODE_ERROR * rounding_bound(law.structure, columns, law.values, law.floors)
-    scale = np.maximum(errors.noise, 1e-3 * float(np.std(f)))
-    return bool(np.median(moved / scale) < 1.0)
-
-
-def _peak_between(law: Law, columns: Mapping[str, FloatArray], n_rows: int) -> float:
-    """Return the largest value on lines between pairs of rows, zooming in where it is large."""
-    names = [variable.name for variable in law.variables]
-    if not names:
-        return 0.0
-    first, second = np.random.default_rng(0).integers(
-        n_rows, size=(2, _LINES)
-    )  # for all laws alike
-    ends = {name: (columns[name][first], columns[name][second]) for name in names}
-    grid = np.linspace(0.0, 1.0, _POINTS)
-    low, width = np.zeros(_LINES), np.ones(_LINES)
-    peak = 0.0
-    for _ in range(_ZOOMS):
-        share = low[:, None] + width[:, None] * grid
-        between = {
-            n: (a[:, None] * (1.0 - share) + b[:, None] * share).ravel()
-            for n, (a, b) in ends.items()
-        }
-        size = np.abs(evaluate(law.structure, between, law.values, law.floors)).reshape(share.shape)
-        peak = max(peak, float(size.max()))
-        width = width * 2.0 / (_POINTS - 1)
-        low = np.take_along_axis(share, size.argmax(axis=1)[:, None], axis=1)[:, 0] - width / 2.0
-        low = np.clip(low, 0.0, 1.0 - width)
-    return peak
 
 
 def improvement_p(errors: Errors, reference: FloatArray, share: float) -> float:

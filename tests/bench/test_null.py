@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from alder.bench.null.adversary import Adversary
+from alder.bench.null.run import METHODS, Summary, run, table, upper_bound
+from alder.bench.null.worlds import NULL, TARGET, TRUE, null_world, true_world
+from alder.records.verdict import Category
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    return run(n_worlds=20, seed=11, methods=("alpha-spending", "naive, any improvement"))
+
+
+def test_a_hundred_laws_get_no_false_one_admitted(summary: Summary) -> None:
+    # At the promised rate of 5 % twenty worlds show more than four false ones once in 400 runs.
+    assert summary.methods["alpha-spending"]["false_admitted"] <= 4 / 20
+
+
+def test_true_laws_are_admitted_at_the_same_settings(summary: Summary) -> None:
+    # At the promised rate of 95 % twenty worlds show fewer than 16 once in 400 runs.
+    assert summary.methods["alpha-spending"]["true_admitted"] >= 16 / 20
+
+
+def test_naive_reuse_admits_more_in_null_worlds(summary: Summary) -> None:
+    methods = summary.methods
+    naive = methods["naive, any improvement"]["null_admitted"]
+    assert naive > methods["alpha-spending"]["null_admitted"]
+
+
+def test_the_table_has_a_line_for_each_method(summary: Summary) -> None:
+    assert len(table(summary).splitlines()) == 1 + len(summary.methods)
+
+
+def test_every_row_says_what_became_of_its_world(summary: Summary) -> None:
+    assert len(summary.rows) == 20 * len(summary.methods)
+    assert {row["world"] for row in summary.rows} == set(NULL)
+    assert {row["true_world"] for row in summary.rows} == set(TRUE)
+    assert {row["method"] for row in summary.rows} <= set(METHODS)
+
+
+def test_worlds_are_the_same_for_the_same_seed() -> None:
+    one, two = (null_world(3, np.random.default_rng(5)) for _ in range(2))
+    np.testing.assert_array_equal(one.public[TARGET], two.public[TARGET])
+    kinds = [true_world(i, np.random.default_rng(0))[0].kind for i in range(len(TRUE))]
+    assert kinds == list(TRUE)
+
+
+def test_an_adversary_stops_when_it_has_won() -> None:
+    world = null_world(0, np.random.default_rng(0))
+    answers: list[Category] = ["inaccurate", "no-better-than-reference", "accept"]
+    said = iter(answers)
+    law, heard = Adversary(world.public, np.random.default_rng(0)).attack(lambda _: next(said), 50)
+    assert law is not None
+    assert heard == answers
+
+
+@pytest.mark.parametrize(("n_events", "expected"), [(0, 0.0149), (4, 0.0452), (200, 1.0)])
+def test_upper_bounds_of_rates_are_those_of_clopper_and_pearson(
+    n_events: int, expected: float
+) -> None:
+    assert upper_bound(n_events, 200) == pytest.approx(expected, abs=2e-4)
