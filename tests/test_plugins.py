@@ -9,8 +9,15 @@ import pytest
 
 from alder.errors import BadStudy
 from alder.plugins import plugin, plugins
+from alder.study.parts import as_selector
 
 COINFLIP = Path(__file__).parents[1] / "docs" / "how-to" / "alder-coinflip"
+
+_SELECTOR = """
+class Mine:
+    def select(self, candidates, evidence, forecast, n, rng):
+        return ()
+"""
 
 
 def offer(folder: Path, line: str, *, package: str = "stranger", code: str = "") -> None:
@@ -96,3 +103,21 @@ def test_two_packages_with_one_name_are_refused(installed: Path) -> None:
 def test_an_unknown_group_is_refused() -> None:
     with pytest.raises(BadStudy, match="no group of plug-ins"):
         plugins("stores")  # type: ignore[arg-type]
+
+
+def test_a_study_takes_a_plug_in_by_its_name(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(installed, "mine = mine:Mine", package="mine", code=_SELECTOR)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    name, selector = as_selector("mine")
+    assert (name, type(selector).__name__) == ("mine", "Mine")
+
+
+def test_a_plug_in_that_is_not_what_its_group_says_is_refused(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(installed, "odd = odd:dict", package="odd", code="dict = dict")
+    monkeypatch.delitem(sys.modules, "odd", raising=False)
+    with pytest.raises(BadStudy, match="makes a dict, which is no selector"):
+        as_selector("odd")
