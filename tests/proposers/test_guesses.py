@@ -1,0 +1,66 @@
+"""Laws a person wrote down, tried in the order the rows favour."""
+
+from proposers.evidence import evidence, rng
+from study.problems import rows
+
+from alder.expr.canonical import skeleton_digest
+from alder.expr.nodes import Expr
+from alder.expr.text import parse
+from alder.ports import Submission
+from alder.proposers.guesses import Guesses
+from alder.records.proposal import Proposal
+
+RIGHT, WRONG, WORSE = (parse(text, ("x", "v")) for text in ("a*x + b*v^2", "a*x + b*v", "a*v"))
+
+
+def guesses(*structures: Expr) -> Guesses:
+    return Guesses(tuple(map(Proposal, structures)))
+
+
+def structure_of(submission: Submission | None) -> Expr:
+    assert submission is not None
+    assert isinstance(submission.source, Proposal)
+    return submission.source.structure
+
+
+def test_the_guess_that_explains_the_rows_best_comes_first() -> None:
+    submission = guesses(WORSE, WRONG, RIGHT).propose(evidence(), rng())
+    assert structure_of(submission) == RIGHT
+    assert submission is not None
+    assert [rival.structure for rival in submission.rivals] == [WRONG, WORSE]
+
+
+def test_the_order_in_which_guesses_are_given_does_not_matter() -> None:
+    first = guesses(WORSE, WRONG, RIGHT).propose(evidence(), rng())
+    second = guesses(RIGHT, WORSE, WRONG).propose(evidence(), rng())
+    assert structure_of(first) == structure_of(second)
+
+
+def test_a_refused_guess_is_not_repeated_on_the_same_rows() -> None:
+    assert structure_of(guesses(WRONG, RIGHT).propose(evidence([RIGHT]), rng())) == WRONG
+    assert guesses(WRONG, RIGHT).propose(evidence([RIGHT, WRONG]), rng()) is None
+
+
+def test_a_guess_not_refused_yet_comes_before_one_that_fits_better_and_was() -> None:
+    known = evidence([RIGHT], later=[rows(5, seed=2)])
+    assert structure_of(guesses(WRONG, RIGHT).propose(known, rng())) == WRONG
+
+
+def test_a_refused_guess_is_proposed_again_when_rows_have_arrived() -> None:
+    known = evidence([WRONG, RIGHT], later=[rows(5, seed=2)])
+    assert structure_of(guesses(WRONG, RIGHT).propose(known, rng())) == RIGHT
+
+
+def test_names_of_parameters_do_not_make_another_guess() -> None:
+    renamed = parse("p*x + q*v^2", ("x", "v"))
+    assert skeleton_digest(renamed) == skeleton_digest(RIGHT)
+    assert guesses(renamed).propose(evidence([RIGHT]), rng()) is None
+
+
+def test_a_guess_outside_the_grammar_is_never_proposed() -> None:
+    outside = parse("a*x + b*v^2 + c*sin(x)", ("x", "v"))
+    submission = guesses(outside, WORSE).propose(evidence(), rng())
+    assert structure_of(submission) == WORSE
+    assert submission is not None
+    assert submission.rivals == ()
+    assert guesses(outside).propose(evidence(), rng()) is None
