@@ -6,6 +6,7 @@ from typing import final
 
 import numpy as np
 
+from alder.checking import check
 from alder.expr.canonical import skeleton_digest
 from alder.fitting.many import fit_many
 from alder.ports import Submission
@@ -30,7 +31,13 @@ class Guesses:
         del rng
         n_rows = evidence.initial.n_rows + sum(t.n_rows for t in evidence.trajectories)
         tried = _rows_when_tried(evidence)
-        open_ = [g for g in self.guesses if tried.get(skeleton_digest(g.structure), -1) < n_rows]
+        # A guess outside the grammar would be refused each time, for one proposal each.
+        open_ = [
+            guess
+            for guess in self.guesses
+            if tried.get(skeleton_digest(guess.structure), -1) < n_rows
+            and not check(guess, evidence.grammar, evidence.rows())
+        ]
         if not open_:
             return None
         fits = fit_many(

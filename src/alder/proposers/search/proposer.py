@@ -34,10 +34,11 @@ class Search:
             if attempt.proposal is not None
             and (attempt.problems or (attempt.fit is not None and attempt.fit.n_rows == n_rows))
         }
+        rows = evidence.rows()
         ranked = [
             scored
             for scored in search(evidence, self.width)
-            if not check(Proposal(scored.structure), evidence.grammar)
+            if not check(Proposal(scored.structure), evidence.grammar, rows)
         ]
         fresh = [one for one in ranked if skeleton_digest(one.structure) not in refused]
         if not fresh:
