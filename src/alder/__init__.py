@@ -1,4 +1,4 @@
-"""Laws from data: what a law says, whether it is well formed, and its coefficients.
+"""Laws from data: proposed, fitted, put to the test by experiments, and verified.
 
 What `__all__` lists is promised and documented; all else may change. A public name is loaded when
 it is first used, so that `import alder` costs nothing.
@@ -12,27 +12,54 @@ __all__ = [
     "AlderError",
     "BadGrammar",
     "BadLawFile",
+    "BadLedger",
     "BadParameter",
+    "BadStudy",
     "BadTable",
     "BadUnit",
+    "BadWorld",
     "Bounds",
+    "Budget",
     "Coefficient",
+    "Criteria",
+    "Disturbance",
     "Effort",
+    "Episode",
+    "Evidence",
+    "Experiment",
     "Fit",
     "Fits",
     "Floors",
+    "FunctionWorld",
     "Grammar",
+    "GymnasiumWorld",
     "Law",
+    "LogWorld",
     "MalformedLaw",
+    "ManualWorld",
     "MissingExtra",
     "Nesting",
     "Noise",
+    "ODEWorld",
+    "Outcome",
+    "PairwiseWorld",
+    "PoolWorld",
     "Problem",
     "Proposal",
+    "Protected",
+    "Refusal",
+    "Sampling",
     "Scope",
+    "Spent",
+    "Study",
+    "System",
+    "Thresholds",
     "UnknownVariable",
     "Variable",
+    "Verdict",
+    "VerifierFailed",
     "check",
+    "discover",
     "fit",
     "fit_many",
     "parse",
@@ -44,43 +71,86 @@ if TYPE_CHECKING:
         AlderError,
         BadGrammar,
         BadLawFile,
+        BadLedger,
         BadParameter,
+        BadStudy,
         BadTable,
         BadUnit,
+        BadWorld,
         MalformedLaw,
         MissingExtra,
         UnknownVariable,
+        VerifierFailed,
     )
     from alder.expr.operators import Floors
     from alder.expr.text import parse
     from alder.fitting import Fits, fit, fit_many
+    from alder.records.budget import Budget, Spent
     from alder.records.coefficient import Coefficient
     from alder.records.effort import Effort
+    from alder.records.evidence import Evidence
+    from alder.records.experiment import Experiment
     from alder.records.fit import Fit
     from alder.records.grammar import Grammar, Nesting
     from alder.records.law import Law
     from alder.records.noise import Noise
+    from alder.records.outcome import Outcome, Refusal
     from alder.records.problem import Problem
     from alder.records.proposal import Bounds, Proposal
+    from alder.records.protected import Protected
     from alder.records.scope import Scope
     from alder.records.variable import Variable
+    from alder.records.verdict import Verdict
+    from alder.study import Study, discover
+    from alder.verification.criteria import Criteria, Thresholds
+    from alder.worlds.function import FunctionWorld
+    from alder.worlds.gymnasium import Episode, GymnasiumWorld
+    from alder.worlds.log import LogWorld
+    from alder.worlds.manual import ManualWorld
+    from alder.worlds.ode import ODEWorld
+    from alder.worlds.pairwise import PairwiseWorld
+    from alder.worlds.pool import PoolWorld
+    from alder.worlds.system import Disturbance, Sampling, System
 else:
     _HOME = {
         "Bounds": "alder.records.proposal",
+        "Budget": "alder.records.budget",
         "Coefficient": "alder.records.coefficient",
+        "Criteria": "alder.verification.criteria",
+        "Disturbance": "alder.worlds.system",
         "Effort": "alder.records.effort",
+        "Episode": "alder.worlds.gymnasium",
+        "Evidence": "alder.records.evidence",
+        "Experiment": "alder.records.experiment",
         "Fit": "alder.records.fit",
         "Fits": "alder.fitting",
         "Floors": "alder.expr.operators",
+        "FunctionWorld": "alder.worlds.function",
         "Grammar": "alder.records.grammar",
+        "GymnasiumWorld": "alder.worlds.gymnasium",
         "Law": "alder.records.law",
+        "LogWorld": "alder.worlds.log",
+        "ManualWorld": "alder.worlds.manual",
         "Nesting": "alder.records.grammar",
         "Noise": "alder.records.noise",
+        "ODEWorld": "alder.worlds.ode",
+        "Outcome": "alder.records.outcome",
+        "PairwiseWorld": "alder.worlds.pairwise",
+        "PoolWorld": "alder.worlds.pool",
         "Problem": "alder.records.problem",
         "Proposal": "alder.records.proposal",
+        "Protected": "alder.records.protected",
+        "Refusal": "alder.records.outcome",
+        "Sampling": "alder.worlds.system",
         "Scope": "alder.records.scope",
+        "Spent": "alder.records.budget",
+        "Study": "alder.study",
+        "System": "alder.worlds.system",
+        "Thresholds": "alder.verification.criteria",
         "Variable": "alder.records.variable",
+        "Verdict": "alder.records.verdict",
         "check": "alder.checking",
+        "discover": "alder.study",
         "fit": "alder.fitting",
         "fit_many": "alder.fitting",
         "parse": "alder.expr.text",
