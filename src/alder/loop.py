@@ -169,13 +169,14 @@ def _select(stages: Stages, journal: Journal, evidence: Evidence) -> None:
 
 
 def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
-    experiments = [choice.experiment for choice in state.pending]
-    for experiment, answer in zip(experiments, stages.world.run(experiments), strict=True):
-        if isinstance(answer, FailedRun):
-            journal.write(entries.failed(answer))
-        else:
-            journal.write(entries.outcome(answer))
-        journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
+    """Run one experiment: its answer is on disk before the next one begins."""
+    experiment = state.pending[0].experiment
+    (answer,) = stages.world.run([experiment])
+    if isinstance(answer, FailedRun):
+        journal.write(entries.failed(answer))
+    else:
+        journal.write(entries.outcome(answer))
+    journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
 
 
 def _refuse(journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False) -> Entry:

@@ -22,6 +22,9 @@ _CLOSE = 1e-3
 
 Predict = Callable[[FloatArray], FloatArray]
 
+# The square of a smaller slope is not a number of float64: it determines nothing.
+_VANISHING = 1e-150
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +49,13 @@ def determine(
     if p == 0:
         return Determination(1.0, np.zeros((0, 0)), np.zeros(0, dtype=np.bool_), ())
     norms = np.sqrt(np.sum(np.square(jacobian), axis=0))
-    safe = np.where(norms > 0.0, norms, 1.0)
+    safe = np.where(norms > _VANISHING, norms, 1.0)
     scaled = jacobian / safe
     if not np.isfinite(scaled).all():
         unknown = np.ones(p, dtype=np.bool_)
         return Determination(np.inf, np.zeros((p, p)), unknown, ("The derivatives overflow.",))
-    _, singular, rows = np.linalg.svd(scaled, full_matrices=True)
+    # The triangular factor has the same singular values, and is as small as the parameters.
+    _, singular, rows = np.linalg.svd(np.linalg.qr(scaled, mode="r"), full_matrices=True)
     singular = np.concatenate([singular, np.zeros(p - len(singular))])
     kept = singular > RANK_TOLERANCE * max(float(singular[0]), 1e-300)
     basis = rows[kept] / singular[kept][:, None]

@@ -45,6 +45,8 @@ SLOW = 1e-2
 """A search without derivatives must gain this much to be worth another descent."""
 WIDEST_TO_FINEST = 64
 """Rounds of a compass search: enough to go from the width of the bounds to rounding."""
+DESCENT_ROWS = 8192
+"""Starts are followed on at most this many rows, a fair sample; the best one then on all."""
 PATIENCE = 5
 """Steps in a row that may fail before a start is given up."""
 
@@ -349,8 +351,8 @@ def _beside(theta, known):
 
 
 @strict
-def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
-    """Levenberg-Marquardt from theta, in place; return (sum of squares, code, passes).
+def descend(plan, rows, theta, lower, upper, n_rows, effort, linear, work, known, best):
+    """Levenberg-Marquardt on the first rows, in place; return (sum of squares, code, passes).
 
     `known` is where the best start so far ended, with sum of squares `best`: a descent that has
     slowed down beside it is going there too, and ends. Leaves the coefficients of the point it
@@ -365,7 +367,6 @@ def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
     step = np.zeros(q)
     c = np.empty(linear.c.size)
     y = plan.n_columns - 1
-    n_rows = rows.target.size
     damping = 1e-2
     current = np.inf
     fails = 0
@@ -421,7 +422,7 @@ def descend(plan, rows, theta, lower, upper, effort, linear, work, known, best):
 
 
 @strict
-def probe(plan, rows, theta, lower, upper, trials, linear, work, current):
+def probe(plan, rows, theta, lower, upper, n_rows, trials, linear, work, current):
     """Compass search from theta, in place; return the sum of squares it reached.
 
     Each parameter in turn is moved both ways; when nothing helps, all steps halve. It sees what a
@@ -429,7 +430,6 @@ def probe(plan, rows, theta, lower, upper, trials, linear, work, current):
     """
     none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
     q = theta.size
-    n_rows = rows.target.size
     step = np.empty(q)
     trial = theta.copy()
     for k in range(q):
@@ -642,7 +642,8 @@ def fit_batch(
                 score[k] = project(plan, work.H, linear)
             passes += effort.pool * n_screen / n_rows
             _order(score, order)
-        static_gram(plan, n_rows, work.H)
+        n_used = min(n_rows, DESCENT_ROWS) if q > 0 else n_rows
+        static_gram(plan, n_used, work.H)
         y = plan.n_columns - 1
         best = np.inf
         code = UNSOLVABLE
@@ -653,9 +654,9 @@ def fit_batch(
             theta = starts[order[d]].copy()
             for _ in range(2):
                 sse, how, n = descend(
-                    plan, rows, theta, low, high, effort, linear, work, theta_best, best
+                    plan, rows, theta, low, high, n_used, effort, linear, work, theta_best, best
                 )
-                passes += n
+                passes += n * n_used / n_rows
                 if sse < best:
                     best = sse
                     code = CONVERGED if q == 0 else how
@@ -663,12 +664,21 @@ def fit_batch(
                     copy(linear.c, c_best)
                 if effort.trials == 0 or q == 0 or not sse > EXACT * work.H[y, y]:
                     break
-                reached = probe(plan, rows, theta, low, high, effort.trials, linear, work, sse)
-                passes += effort.trials
+                reached = probe(
+                    plan, rows, theta, low, high, n_used, effort.trials, linear, work, sse
+                )
+                passes += effort.trials * n_used / n_rows
                 if not reached < sse * (1.0 - SLOW):
                     break
             if best <= EXACT * work.H[y, y]:
                 break
+        if n_used < n_rows and best < np.inf:
+            static_gram(plan, n_rows, work.H)
+            best, code, n = descend(
+                plan, rows, theta_best, low, high, n_rows, effort, linear, work, theta_best, np.inf
+            )
+            passes += n
+            copy(linear.c, c_best)
         refined = 0.0
         copy(c_best, linear.c)
         if best < NEARLY_EXACT * work.H[y, y] and rows.n_groups == 0:

@@ -32,7 +32,7 @@ class LedgerJournal:
         """Append one event and replay it."""
         kind, content = entry
         digest = self._store.append(kind, content)
-        number = self._state.n_events
+        number = self._state.n_events + 1
         self._state = advance(self._state, Event(number, kind, content, digest))
         if self._watch is not None:
             self._watch(kind, self._state)
