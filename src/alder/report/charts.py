@@ -20,6 +20,8 @@ from alder.report.svg import Drawing, Frame, limits_of
 from alder.report.sweeps import Sweep, sweep
 
 N_HUES = 7
+# Text of 12 px stays above 11 px where the page is narrower than such a picture.
+_WIDE = 900.0
 # Residuals beyond this many noise sd are drawn at the edge, as arrows would be.
 _EDGE = 12.0
 _MOST_PLOTS = 6
@@ -54,7 +56,7 @@ def axis(variable: Variable) -> str:
     return f"{words} ({unit})" if unit else words
 
 
-def crucial(story: Story, answer: Answer, unit: Yardstick) -> Figure | None:
+def crucial(story: Story, answer: Answer, unit: Yardstick, width: float = _WIDE) -> Figure | None:
     """Draw the rivals' curves at one experiment, the first rows' range, and what was seen."""
     candidates = story.rounds[answer.round - 1].candidates
     by_label = {said.label: said.sigmas for said in answer.said}
@@ -76,7 +78,7 @@ def crucial(story: Story, answer: Answer, unit: Yardstick) -> Figure | None:
     return Figure(
         "crucial",
         "The crucial experiment: where do the rivals part, and who was right?",
-        _draw_sweep(story, found, unit, (1000.0, 340.0), answer),
+        _draw_sweep(story, found, unit, (width, 340.0), answer),
         _draw_sweep(story, found, unit, (372.0, 300.0), answer),
         caption,
     )
@@ -96,7 +98,7 @@ def parting(story: Story, unit: Yardstick) -> Figure | None:
     return Figure(
         "parting",
         "The evidence: the laws that are left agree on what was measured",
-        _draw_sweep(story, found, unit, (1000.0, 340.0), None),
+        _draw_sweep(story, found, unit, (_WIDE, 340.0), None),
         _draw_sweep(story, found, unit, (372.0, 300.0), None),
         f"They part by {short(found.parting, 2)} noise sd over the range drawn, wider than "
         "what was measured (shade). None of them is a law that is offered.",
@@ -248,7 +250,7 @@ def _numbers(drawing: Drawing, x: FloatArray, y: FloatArray, numbers: FloatArray
 
 
 def progress(
-    story: Story, unit: Yardstick, size: tuple[float, float] = (1000.0, 260.0)
+    story: Story, unit: Yardstick, size: tuple[float, float] = (_WIDE, 260.0)
 ) -> Figure | None:
     """Draw the error of each submitted law on public rows, in noise units, by round."""
     rows, _ = public_rows(story)

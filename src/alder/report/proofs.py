@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -53,7 +54,7 @@ def _structure(story: Story, law: Law, unit: Yardstick) -> Figure:
         drawing.dots(x, np.clip(z, -reach, reach), "var(--ref)", 5.0)
         return drawing.render(f"Residuals over {variable.name}")
 
-    wide, narrow = both(draw, (1000.0, 320.0))
+    wide, narrow = both(draw, (900.0, 320.0))
     return Figure(
         "proof", f"The evidence: what is left over follows {variable.name}", wide, narrow,
         "Each dot is one public row. Noise alone would leave almost all of them in the grey band.",
@@ -83,7 +84,7 @@ def _replicates(story: Story, law: Law, unit: Yardstick) -> Figure:
             drawing.dots(np.full(len(mine), float(place)), mine, "var(--ref)", 6.0)
         return drawing.render("Deviation of repeats from their mean")
 
-    wide, narrow = both(draw, (1000.0, 320.0))
+    wide, narrow = both(draw, (900.0, 320.0))
     return Figure(
         "proof", "The evidence: equal settings, unequal results", wide, narrow,
         "Each dot is one row. Repeats that differed by noise alone would lie in the grey band.",
@@ -139,14 +140,14 @@ def _bars(title: str, bars: list[tuple[str, float, str]], caption: str) -> Figur
     return Figure("proof", title, wide, narrow, caption)
 
 
-def _laws_left(story: Story, law: Law, unit: Yardstick) -> Figure | None:
-    del law
-    return parting(story, unit) or progress(story, unit)
+def _laws_left(story: Story, best: Law, unit: Yardstick) -> Figure | None:
+    return parting(story, unit) or _rounds(story, best, unit)
 
 
 def _rounds(story: Story, law: Law, unit: Yardstick) -> Figure | None:
     del law
-    return progress(story, unit)
+    found = progress(story, unit)
+    return None if found is None else replace(found, name="proof")
 
 
 _Draw: TypeAlias = Callable[[Story, Law, Yardstick], Figure | None]

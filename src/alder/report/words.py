@@ -187,10 +187,7 @@ def _found(story: Story, cause: Cause, refusal: Refusal) -> tuple[str, bool]:
         "no-valid-proposal": (f"{n_fitted} of {n_attempts} passed the checks", True),
         "missing-variable": (repeats, has_bars),
         "excitation": ("Every input moved", True),
-        "no-safe-experiment": (
-            f"{count(len(evidence.choices), 'experiment')} could be asked",
-            True,
-        ),
+        "no-safe-experiment": (f"{n_choices} could be asked", True),
         "missing-operator": (_leftover(story), True),
         "noise": (left, law is not None),
         "budget": (_used(evidence.spent, evidence.budget), True),

@@ -1,0 +1,137 @@
+"""The page of a study: what is on it, what never is, and how a real browser shows it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alder.ledger import entries
+from alder.ledger.configuration import Configuration
+from alder.ledger.store import SqliteStore, read_events
+from alder.records.budget import Budget
+from alder.records.experiment import Trajectory
+from alder.records.grammar import Grammar
+from alder.records.outcome import CAUSES, Refusal
+from alder.records.roles import Roles
+from alder.records.variable import Variable
+from alder.report.page import render
+from alder.report.proofs import proof
+from alder.report.story import tell
+from report.browser import BROWSER, look
+from report.ledgers import GUESSES, PROTECTED, Plan, measured, write_study
+
+PLANS = {
+    "admitted": Plan(),
+    "budget": Plan(guesses=GUESSES[:5]),
+    "no-safe-experiment": Plan(unsafe=True),
+}
+MOST_BYTES = 300_000
+
+
+@pytest.fixture(scope="module", params=list(PLANS))
+def ledger(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    name = str(request.param)
+    return write_study(tmp_path_factory.mktemp("study") / f"{name}.alder", PLANS[name])
+
+
+@pytest.fixture(scope="module")
+def page(ledger: Path) -> str:
+    return render(read_events(ledger))
+
+
+def test_the_same_ledger_gives_the_same_bytes(ledger: Path, page: str) -> None:
+    assert render(read_events(ledger)) == page
+
+
+def test_the_page_is_small_and_needs_no_network(page: str) -> None:
+    assert len(page.encode()) < MOST_BYTES
+    assert re.findall(r"(?:https?:)?//[\w.]+|url\(|@import|<link|<script", page) == []
+
+
+def test_the_page_shows_no_path_and_no_file_name(page: str, ledger: Path) -> None:
+    assert str(ledger.parent) not in page
+    assert ledger.name not in page
+    assert Path.home().as_posix() + "/" not in page
+
+
+def test_protected_values_are_not_on_the_page(page: str) -> None:
+    assert [y for y in PROTECTED["a"] if f"{y:.6g}"[:8] in page] == []
+
+
+def test_a_law_is_shown_with_bound_intervals_and_digest(tmp_path: Path) -> None:
+    events = read_events(write_study(tmp_path / "run.alder"))
+    shown = render(events)
+    assert "✓ ADMITTED" in shown
+    assert re.search(r"valid after \d+ submission", shown)
+    assert shown.count('<span class="unc">') == 5
+    assert events[-1].digest in shown
+
+
+def test_a_refusal_names_its_cause_and_advice_and_offers_no_law(tmp_path: Path) -> None:
+    shown = render(read_events(write_study(tmp_path / "run.alder", PLANS["no-safe-experiment"])))
+    assert "REFUSED · no-safe-experiment" in shown
+    assert "What to do next" in shown
+    assert 'class="eqbox"' not in shown
+    assert "ADMITTED" not in shown
+    assert "failed" not in shown.lower()
+
+
+def test_a_study_that_runs_has_a_page_at_every_event(tmp_path: Path) -> None:
+    events = read_events(write_study(tmp_path / "run.alder", Plan(budget=Budget(2, 4, 2))))
+    for n in range(3, len(events)):
+        assert "STILL RUNNING" in render(events[:n])
+
+
+def test_names_from_users_are_escaped(tmp_path: Path) -> None:
+    name = "<b>x</b>&"
+    grammar = Grammar([Variable(name, description="<i>")], Variable("y<", description='"<u>'))
+    rows = {name: np.linspace(1.0, 2.0, 9), "y<": np.linspace(2.0, 4.0, 9)}
+    with SqliteStore(tmp_path / "run.alder") as store:
+        asked = Configuration(grammar, Roles(), Budget(), 0, "search", "<s>", versions={"<v>": "1"})
+        store.append(*entries.configuration(asked))
+        store.append(*entries.initial(Trajectory(rows)))
+        shown = render(store.events())
+    assert not re.search(r"<b>x|<i>|<u>|<s>|<v>", shown)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [420, 720, 1280])
+def test_a_browser_shows_every_picture_and_nothing_overflows(
+    page: str, tmp_path: Path, width: int
+) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page, encoding="utf-8")
+    seen = look(file, width)
+    assert seen["console"] == []
+    assert seen["wide"] == []
+    assert seen["width"] <= width
+    assert seen["small"] == []
+    assert len(seen["charts"]) == seen["figures"] >= 5
+    assert seen["math"] >= 5
+    assert seen["theme"] == "dark"
+
+
+def test_every_cause_has_its_picture(tmp_path: Path) -> None:
+    events = read_events(write_study(tmp_path / "run.alder", PLANS["budget"]))
+    story = tell(events)
+    best = story.best
+    for cause in CAUSES:
+        drawn = proof(story, Refusal(cause, "", "", best))
+        if cause != "no-valid-proposal":  # every proposal of this study passed the checks
+            assert drawn is not None
+            assert drawn.wide.startswith("<svg")
+
+
+def test_a_page_of_many_rows_stays_small(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 20_000
+    columns = {name: rng.uniform(0.9, 1.4, n) for name in ("r", "v", "u")}
+    events = list(read_events(write_study(tmp_path / "run.alder")))
+    with SqliteStore(tmp_path / "long.alder") as store:
+        for event in events:
+            if event.kind == "initial":
+                store.append(*entries.initial(Trajectory(measured(columns, 1))))
+            else:
+                store.append(event.kind, event.content)
+        assert len(render(store.events()).encode()) < MOST_BYTES
