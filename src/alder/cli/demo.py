@@ -22,9 +22,11 @@ CART = 2.0
 
 _FORCES = (1.0, 8.0)
 _NOISE = 0.05
+# What arrives of the motor's force; the rest is lost in the pulley.
+_SHARE = 0.8
 _INTRODUCTION = """\
-A cart of 2 kg is pulled with a force F, and its acceleration a is measured: 24 rows, all at
-one mass m. Two laws explain them equally well:
+A motor pulls a cart of 2 kg with a force F, and the acceleration a is measured: 24 rows, all
+at one mass m. Two laws explain them equally well:
 
   a = k*F      the mass has no say
   a = k*F/m    the force is divided by the mass
@@ -60,7 +62,9 @@ def command(
     console.print(_INTRODUCTION)
     settings = study()
     outcome = run(console, settings, ledger, "alder demo")
-    finish(console, outcome, settings, folder / "law.json", ledger)
+    page = folder / "report.html"
+    _write_report(page, ledger)
+    finish(console, outcome, settings, folder / "law.json", ledger, written=[str(page)])
 
 
 def study() -> "StudySettings":
@@ -102,7 +106,7 @@ def _measure(rng: "np.random.Generator", n: int, *, heaviest: float) -> "dict[st
 
     F = np.round(rng.uniform(*_FORCES, n), 2)
     m = np.round(rng.uniform(CART, heaviest, n), 2)
-    return {"F": F, "m": m, "a": np.round(F / m + rng.normal(0.0, _NOISE, n), 3)}
+    return {"F": F, "m": m, "a": np.round(_SHARE * F / m + rng.normal(0.0, _NOISE, n), 3)}
 
 
 def _pull(settings: "Settings") -> float:
@@ -111,7 +115,7 @@ def _pull(settings: "Settings") -> float:
 
     F, m = float(settings["F"]), float(settings["m"])
     noise = np.random.default_rng([int(100 * F), int(100 * m)]).normal(0.0, _NOISE)
-    return round(F / m + noise, 3)
+    return round(_SHARE * F / m + noise, 3)
 
 
 def _free_folder() -> Path:
@@ -120,6 +124,13 @@ def _free_folder() -> Path:
     while name.exists():
         name, number = Path(f"alder-demo-{number}"), number + 1
     return name
+
+
+def _write_report(page: Path, ledger: Path) -> None:
+    from alder.ledger.store import read_events
+    from alder.report.page import render
+
+    page.write_text(render(read_events(ledger)), encoding="utf-8", newline="\n")
 
 
 def _write_rows(path: Path) -> None:

@@ -100,14 +100,23 @@ def finish(
     settings: "StudySettings",
     out: Path,
     ledger: Path | None,
+    *,
+    written: Sequence[str] = (),
 ) -> None:
-    """Save an admitted law and show the end; leave with the status of a refusal otherwise."""
+    """Save an admitted law and show the end; leave with the status of a refusal otherwise.
+
+    `written` names files that were saved besides.
+    """
     from alder.cli.verdict import REFUSED, Ending, next_for_law, show_outcome
 
-    kept = [str(ledger)] if ledger is not None else []
+    kept = [*([str(ledger)] if ledger is not None else []), *written]
     if outcome.law is None:
-        following = f"alder report {shlex.quote(str(ledger))}" if ledger is not None else ""
-        show_outcome(console, outcome, Ending(settings.budget, ledger, kept, following))
+        following = (
+            f"alder report {shlex.quote(str(ledger))}"
+            if ledger is not None
+            else "add --ledger run.alder to keep the record"
+        )
+        show_outcome(console, outcome, Ending(settings.budget, ledger, kept, [following]))
         raise typer.Exit(REFUSED)
     outcome.law.save(out)
     saved = [f"{out}  digest {outcome.law.digest[:12]}", *kept]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 REFUSED = 3
 
+# The words in front are at most six letters.
+_COLUMN = 8
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Ending:
     budget: "Budget"
     ledger: Path | None
     saved: Sequence[str] = ()
-    following: str = ""
+    following: Sequence[str] = ()
 
 
 def show_outcome(console: "Console", outcome: "Outcome", ending: Ending) -> None:
@@ -38,8 +41,16 @@ def show_outcome(console: "Console", outcome: "Outcome", ending: Ending) -> None
     lines = {"budget": _budget_words(outcome, ending.budget)}
     if ending.saved:
         lines["saved"] = "   ".join(ending.saved)
-    lines["next"] = ending.following
-    show_lines(console, {word: text for word, text in lines.items() if text})
+    show_lines(console, lines)
+    _show_next(console, ending.following)
+
+
+def _show_next(console: "Console", commands: Sequence[str]) -> None:
+    """Print commands on one line, or below each other: one broken in two cannot be copied."""
+    together = "   ·   ".join(commands)
+    lines = [together] if len(together) + _COLUMN <= console.width else commands
+    for word, line in zip(["next", *[""] * len(lines)], lines, strict=False):
+        console.print(f"{word:<{_COLUMN}}{line}", soft_wrap=True)
 
 
 def _show_law(console: "Console", outcome: "Outcome", law: "Law") -> None:
@@ -103,9 +114,9 @@ def example_row(law: "Law") -> str:
     return " ".join(middles)
 
 
-def next_for_law(law: "Law", out: Path, ledger: Path | None) -> str:
+def next_for_law(law: "Law", out: Path, ledger: Path | None) -> list[str]:
     """Name the commands that come after an admission."""
     commands = [f"alder report {shlex.quote(str(ledger))}"] if ledger is not None else []
     row = example_row(law)
     at = f"--at {row}" if row else "rows.csv"
-    return "   ·   ".join([*commands, f"alder predict {shlex.quote(str(out))} {at}"])
+    return [*commands, f"alder predict {shlex.quote(str(out))} {at}"]

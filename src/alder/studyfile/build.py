@@ -13,7 +13,7 @@ from alder.records.proposal import Bounds, Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.records.variable import Variable
-from alder.study.parts import require_in_grammar
+from alder.study.parts import as_proposer, as_selector, require_in_grammar
 from alder.studyfile.files import as_list, join_tables, read_tables
 from alder.studyfile.settings import StudySettings
 from alder.studyfile.source import Source, read_source
@@ -34,6 +34,7 @@ def read_study(path: str | Path) -> StudySettings:
     _require_declared(source, grammar, initial)
     _require_roles(source, roles, initial)
     world, is_manual = build_world(source, grammar)
+    guesses = _guesses(source, grammar)
     return StudySettings(
         name=source.path.name,
         grammar=grammar,
@@ -44,9 +45,9 @@ def read_study(path: str | Path) -> StudySettings:
         protected=_protected(source, grammar, roles),
         roles=roles,
         budget=_budget(source),
-        proposer=source.get("proposer", "kind") or "search",
-        guesses=_guesses(source, grammar),
-        selector=source.get("selector") or "disagreement",
+        proposer=_proposer(source, grammar, guesses),
+        guesses=guesses,
+        selector=_selector(source),
         criteria=_criteria(source),
         seed=source.get("seed") or 0,
     )
@@ -143,6 +144,20 @@ def _budget(source: Source) -> Budget:
     table: dict[str, Any] = dict(source.get("budget") or {})
     with source.blame("budget"):
         return Budget(**table)
+
+
+def _proposer(source: Source, grammar: Grammar, guesses: Sequence[Proposal]) -> str:
+    name: str = source.get("proposer", "kind") or "search"
+    with source.blame("proposer", "kind"):
+        as_proposer(name, guesses, grammar)
+    return name
+
+
+def _selector(source: Source) -> str:
+    name: str = source.get("selector") or "disagreement"
+    with source.blame("selector"):
+        as_selector(name)
+    return name
 
 
 def _guesses(source: Source, grammar: Grammar) -> tuple[Proposal, ...]:

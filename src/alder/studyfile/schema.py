@@ -17,7 +17,9 @@ def schema() -> _Schema:
             "A study: what a law may say, rows, a world to ask, and what it may cost.",
             {
                 "seed": _whole("The seed of everything random.", least=0),
-                "selector": _text("How experiments are chosen.", tuple(SELECTORS)),
+                "selector": _text(
+                    f"How experiments are chosen: {', '.join(SELECTORS)}, or a plug-in."
+                ),
                 "grammar": _grammar(),
                 "rows": _rows(),
                 "world": _world(),
@@ -168,7 +170,7 @@ def _proposer() -> _Schema:
     return _table(
         "Who proposes laws.",
         {
-            "kind": _text("The built-in search, or your guesses alone.", ("search", "guesses")),
+            "kind": _text("search, guesses (yours alone), or a plug-in."),
             "guesses": _list("Laws to start from.", {"anyOf": [law, guess]}),
         },
     )
