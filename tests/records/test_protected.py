@@ -1,5 +1,5 @@
 import numpy as np
-import pandas as pd
+import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
 from alder.errors import BadTable

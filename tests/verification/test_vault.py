@@ -140,14 +140,23 @@ def test_lost_salts_are_said_so(tmp_path: Path) -> None:
 
 
 def test_a_torn_answer_spoils_no_later_one(tmp_path: Path) -> None:
+    home = tmp_path / "v"
+    with Vault.seal(protected(), TERMS, directory=home) as vault:
+        promised = vault.commitments()
+        vault.submit(WRONG)
+    with (home / "answers.jsonl").open("a") as file:
+        file.write('\n{"law": "ab')
+    with Vault.seal(protected(), TERMS, directory=home, published=promised) as vault:
+        assert vault.submit(TRUE).submissions == 2
+    with Vault.seal(protected(), TERMS, directory=home, published=promised) as vault:
+        assert vault.submit(law_of("a*x", {"a": 1.0})).submissions == 3
+
+
+def test_answers_of_a_study_whose_ledger_is_gone_are_not_taken_over(tmp_path: Path) -> None:
     with Vault.seal(protected(), TERMS, directory=tmp_path / "v") as vault:
         vault.submit(WRONG)
-    with (tmp_path / "v" / "answers.jsonl").open("a") as file:
-        file.write('\n{"law": "ab')
-    with Vault.seal(protected(), TERMS, directory=tmp_path / "v") as vault:
-        assert vault.submit(TRUE).submissions == 2
-    with Vault.seal(protected(), TERMS, directory=tmp_path / "v") as vault:
-        assert vault.submit(law_of("a*x", {"a": 1.0})).submissions == 3
+    with pytest.raises(BadLedger, match="another study"):
+        Vault.seal(protected(), TERMS, directory=tmp_path / "v")
 
 
 def test_a_vault_that_was_killed_is_a_sentence() -> None:

@@ -65,6 +65,11 @@ def seal(message: Message) -> State:
     custody = open_custody(tuple(rows), directory)
     commitments = tuple(commit(role, rows[role], custody.salts[role]) for role in rows)
     promised = {entry["role"]: entry["digest"] for entry in header["published"]}
+    if directory is not None and custody.answers and not promised:
+        raise BadLedger(
+            f"{directory.name} holds the answers of another study, whose ledger is gone; remove it, "
+            "or choose another name for the ledger."
+        )
     for commitment in commitments:
         if promised and promised.get(commitment.role) != commitment.digest:
             raise BadLedger(

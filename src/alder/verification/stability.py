@@ -60,9 +60,9 @@ def _peak_between(law: Law, columns: Mapping[str, FloatArray], n_rows: int) -> f
         signs = np.sign(along(divisor, grid))
         crossed = np.asarray(signs[:, 1:] * signs[:, :-1] < 0.0)
         if crossed.any():
-            at = np.argmax(crossed, axis=1)[:, None]
+            at = np.argmax(crossed, axis=1, keepdims=True)
             low = np.take_along_axis(grid, at, axis=1)
-            width = np.where(crossed.any(axis=1)[:, None], 1.0 / (_POINTS - 1), 0.0)
+            width = np.where(np.any(crossed, axis=1, keepdims=True), 1.0 / (_POINTS - 1), 0.0)
             sign = np.take_along_axis(signs, at, axis=1)
             for _ in range(_HALVINGS):
                 width = width / 2.0

@@ -13,6 +13,8 @@ from alder.consistency import Whitening
 _ROWS_PER_TERM = 6
 # Fewer rows than this say nothing about structure.
 _FEWEST = 12
+# Up to this many rows the signed-rank test counts all cases.
+_EXACT = 50
 # Distances are between all pairs of rows; beyond this many rows every so many are left out.
 _MOST = 1024
 
@@ -75,8 +77,8 @@ def neighbour_p(scores: FloatArray, columns: Mapping[str, FloatArray]) -> float:
 def signed_rank_p(d: FloatArray) -> float:
     """Return the one-sided p-value of Wilcoxon's signed-rank test of d > 0.
 
-    The normal approximation is cautious in the far tail: n rows never give less than about
-    exp(-3n/8).
+    Exact for few rows, where the normal approximation has no far tail; beyond, the approximation
+    is the more cautious of the two.
     """
     from scipy.special import ndtr  # pyright: ignore[reportMissingTypeStubs]
 
@@ -86,8 +88,20 @@ def signed_rank_p(d: FloatArray) -> float:
         return 1.0
     ranks = 1.0 + np.argsort(np.argsort(np.abs(d), kind="stable"), kind="stable")
     W = float(np.sum(ranks[d > 0.0]))
+    if n <= _EXACT:
+        return _signed_rank_tail(n, int(W))
     mean, variance = n * (n + 1) / 4.0, n * (n + 1) * (2 * n + 1) / 24.0
     return float(ndtr(-(W - mean - 0.5) / np.sqrt(variance)))
+
+
+def _signed_rank_tail(n: int, at_least: int) -> float:
+    """Count the sets of ranks 1 to n whose sum is at least this, as a share of all sets."""
+    shares = np.zeros(n * (n + 1) // 2 + 1)
+    shares[0] = 1.0
+    for rank in range(1, n + 1):
+        shares[rank:] = 0.5 * (shares[rank:] + shares[:-rank])
+        shares[:rank] *= 0.5
+    return float(np.sum(shares[at_least:]))
 
 
 def rank_sum_p(scores: FloatArray, happened: FloatArray) -> float:
