@@ -67,8 +67,8 @@ def seal(message: Message) -> State:
     promised = {entry["role"]: entry["digest"] for entry in header["published"]}
     if directory is not None and custody.answers and not promised:
         raise BadLedger(
-            f"{directory.name} holds the answers of another study, whose ledger is gone; remove it, "
-            "or choose another name for the ledger."
+            f"{directory.name} holds the answers of another study, whose ledger is gone; remove "
+            "it, or choose another name for the ledger."
         )
     for commitment in commitments:
         if promised and promised.get(commitment.role) != commitment.digest:
