@@ -44,7 +44,7 @@ def command(
     from alder.cli.verdict import REFUSED, Ending, show_outcome
 
     assert state.budget is not None, "a study that ended had a budget"
-    show_outcome(console, state.end, Ending(state.budget, ledger, following=following))
+    show_outcome(console, state.end, Ending(state.budget, ledger, following=(following,)))
     if state.end.law is None:
         raise typer.Exit(REFUSED)
 

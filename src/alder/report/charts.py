@@ -4,7 +4,7 @@ Every picture is drawn twice, wide and narrow; the page shows the one that fits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import final
 
@@ -82,6 +82,13 @@ def crucial(story: Story, answer: Answer, unit: Yardstick, width: float = _WIDE)
         _draw_sweep(story, found, unit, (372.0, 300.0), answer),
         caption,
     )
+
+
+def telling_experiment(story: Story, answer: Answer, unit: Yardstick) -> Figure | None:
+    """Draw the experiment that told most in one round, in the width of the story."""
+    found = crucial(story, answer, unit, 840.0)
+    title = "The telling experiment: where do the rivals part, and who was right?"
+    return None if found is None else replace(found, title=title)
 
 
 def parting(story: Story, unit: Yardstick) -> Figure | None:

@@ -232,7 +232,7 @@ def _round(story: Story, round_: Round) -> dict[str, Any]:
         "failures": [failure.reason for failure in round_.failures],
         "misfit": f"{attempt.misfits[0].where}" if attempt.misfits else "",
         "is_main": is_main,
-        "figure": charts.crucial(story, answer, story.unit, 840.0)
+        "figure": charts.telling_experiment(story, answer, story.unit)
         if drawn and not is_main and answer is not None and story.unit is not None
         else None,
         "said": [] if answer is None or is_main else _said(story, answer),
