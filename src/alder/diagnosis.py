@@ -44,9 +44,9 @@ def diagnose(evidence: Evidence, candidates: Sequence[Candidate], stop: Stop) ->
         _no_valid_proposal(evidence, stop)
         or _hidden(evidence, rows)
         or _unexcited(evidence, rows)
-        or _inseparable(candidates, stop)
         or _unsaid(best)
         or _noisy(best)
+        or _inseparable(candidates, stop)  # laws that explain the rows, so after the two above
         or _spent(evidence, stop)
     )
     candidate = best.fit.law if best is not None and best.fit is not None else None
@@ -141,10 +141,14 @@ def _inseparable(candidates: Sequence[Candidate], stop: Stop) -> Finding | None:
     if stop != "no-safe-experiment":
         return None
     names = [to_text(c.law.structure, [v.name for v in c.law.variables]) for c in candidates[:3]]
+    reason = (
+        f"{len(candidates)} laws explain the rows and no safe experiment on offer separates them"
+    )
+    if len(candidates) < 2:
+        reason = "No safe experiment on offer would say more about the law that is left"
     return Finding(
         "no-safe-experiment",
-        f"{len(candidates)} laws explain the rows and no safe experiment on offer separates them: "
-        f"{'; '.join(names)}.",
+        f"{reason}: {'; '.join(names) or 'none'}.",
         "Offer experiments over wider ranges, or relax the safety limits where you can.",
     )
 

@@ -128,7 +128,7 @@ def _fit(journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
         spread = float(np.sum(np.square(y - y.mean())))
         missed = float(np.sum(np.square(y - found.law.predict(held_out))))
         error = missed / spread if spread > 0.0 else None
-    misfits = find_misfits(found, rows)
+    misfits = find_misfits(found, rows, grammar.variable_names)
     number = len(evidence.attempts) - 1
     journal.write(entries.fit(number, found, validation_nmse=error, misfits=misfits))
     journal.write(entries.charge(Spent(fits=1)))

@@ -1,6 +1,6 @@
 """Where a fitted law leaves something unexplained: public diagnostics for people and proposers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,30 +14,45 @@ _PARTS = 8
 # A part whose mean residual lies this many standard errors off is worth a line; with eight parts
 # and seven variables chance exceeds it once in a few hundred fits.
 _NOTABLE = 4.0
+# With fewer rows than this beyond the parts, scatter within parts is itself too badly known.
+_FEWEST = 16
 
 
-def find_misfits(fit: Fit, rows: Mapping[str, FloatArray]) -> tuple[Misfit, ...]:
-    r"""Cut rows along each variable and look for parts whose mean residual is not zero.
+def find_misfits(
+    fit: Fit, rows: Mapping[str, FloatArray], along: Sequence[str]
+) -> tuple[Misfit, ...]:
+    r"""Cut rows along each named column and look for parts whose mean residual is not zero.
 
-    The strength of a part of $n$ rows is $|\bar r| \sqrt n / \sigma$. Strongest first.
+    Name all variables, those the law does not use as well: it may be wrong not to use them.
+
+    The strength of a part of $n$ rows is $|\bar r| \sqrt n / \sigma$, strongest first. $\sigma$ is
+    the stated noise or the scatter within parts, whichever is less: a law that is wrong everywhere
+    states a noise large enough to hide it.
     """
     predictions = evaluate(fit.structure, rows, fit.values, fit.floors)
     sigma = fit.noise.sigma(predictions)
     if not (sigma > 0.0).all():
         return ()
     scaled = (rows[fit.target.name] - predictions) / sigma
-    found = [
-        misfit
-        for variable in fit.variables
-        if (misfit := _along(variable.name, rows[variable.name], scaled)) is not None
-    ]
+    found = [misfit for name in along if (misfit := _along(name, rows[name], scaled)) is not None]
     return tuple(sorted(found, key=lambda misfit: -misfit.strength))
 
 
 def _along(name: str, column: FloatArray, scaled: FloatArray) -> Misfit | None:
     order = np.argsort(column, kind="stable")
     parts = [part for part in np.array_split(order, _PARTS) if len(part)]
-    strengths = [float(np.mean(scaled[part]) * np.sqrt(len(part))) for part in parts]
+    means = [float(np.mean(scaled[part])) for part in parts]
+    within = [
+        float(np.sum(np.square(scaled[part] - mean)))
+        for part, mean in zip(parts, means, strict=True)
+    ]
+    df = len(column) - len(parts)
+    scatter = min(1.0, float(np.sqrt(sum(within) / df))) if df >= _FEWEST else 1.0
+    if scatter <= 0.0:
+        return None
+    strengths = [
+        mean * float(np.sqrt(len(part))) / scatter for part, mean in zip(parts, means, strict=True)
+    ]
     worst = int(np.argmax(np.abs(strengths)))
     if abs(strengths[worst]) < _NOTABLE:
         return None
