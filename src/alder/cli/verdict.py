@@ -1,6 +1,7 @@
 """How a study ended, in the terminal: the law with what is known of it, or the refusal."""
 
 import shlex
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +91,8 @@ def _show_refusal(console: "Console", outcome: "Outcome") -> None:
     assert refusal is not None, "an outcome is a law or a refusal"
     console.print()
     console.print(Text.assemble(("● REFUSED", "bold yellow"), f"  {refusal.cause}\n"))
-    console.print(f"{refusal.reason} No law is returned.\n")
+    sentence = f"{refusal.reason} No law is returned."
+    console.print(textwrap.fill(sentence, console.width, break_on_hyphens=False) + "\n")
     lines = {"advice": refusal.advice}
     if outcome.cut_short:
         lines["note  "] = "the guard on seconds ended the study; a faster computer might go on"
