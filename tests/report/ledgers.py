@@ -3,7 +3,9 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -12,10 +14,10 @@ from alder.expr.text import parse
 from alder.ledger import entries
 from alder.ledger.configuration import Configuration
 from alder.ledger.entries import Entry
-from alder.ledger.events import Replayed, replay
+from alder.ledger.events import Replayed, advance
 from alder.ledger.store import SqliteStore
 from alder.loop import Stages, run
-from alder.ports import Forecast
+from alder.ports import Event, Forecast
 from alder.proposers.guesses import Guesses
 from alder.records.budget import Budget
 from alder.records.evidence import Candidate, Choice, Evidence
@@ -74,13 +76,11 @@ class Memory:
     """The ledger as the loop sees it, over a real file."""
 
     store: SqliteStore
-
-    @property
-    def state(self) -> Replayed:
-        return replay(self.store.events())
+    state: Replayed = field(default_factory=Replayed)
 
     def write(self, entry: Entry) -> None:
-        self.store.append(*entry)
+        digest = self.store.append(*entry)
+        self.state = advance(self.state, Event(self.state.n_events + 1, *entry, digest))
 
     @contextmanager
     def together(self) -> Generator[None, None, None]:
@@ -131,7 +131,21 @@ class Plan:
 
 
 def write_study(path: Path, plan: Plan = Plan()) -> Path:  # noqa: B008 - it is frozen
-    """Run a study to its end and return its ledger."""
+    """Write the ledger of a study that ran to its end, and return its path."""
+    path.write_bytes(_ledger(plan))
+    return path
+
+
+@cache
+def _ledger(plan: Plan) -> bytes:
+    """Run a study, once for all tests that look at it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.alder"
+        _run_study(path, plan)
+        return path.read_bytes()
+
+
+def _run_study(path: Path, plan: Plan) -> None:
     grammar = Grammar(VARIABLES, TARGET)
     pool = draw(3, 160, WIDE)
     noise = iter(np.random.default_rng(4).normal(0.0, NOISE, 1000))
@@ -158,7 +172,6 @@ def write_study(path: Path, plan: Plan = Plan()) -> Path:  # noqa: B008 - it is 
         journal.write(entries.initial(Trajectory(measured(draw(1, 40, NARROW), 2))))
         stages = Stages(Guesses(proposals), judge, again, Chooser(), world)
         run(stages, journal, _ticks())
-    return path
 
 
 def _ticks() -> Callable[[], float]:

@@ -123,7 +123,10 @@ def _draw_sweep(
     )  # fmt: skip
     drawing = Drawing(frame)
     low, high = (float(frame.px(end)) for end in found.initial)
-    drawing.rect(low, frame.top, high - low, frame.floor - frame.top, "fill:var(--soft)")
+    shade = max(high - low, 5.0)  # first rows may share one setting
+    drawing.rect(
+        (low + high - shade) / 2.0, frame.top, shade, frame.floor - frame.top, "fill:var(--soft)"
+    )
     variable = next(v for v in unit.variables if v.name == found.along)
     target = story.evidence.grammar.target
     drawing.axes(axis(variable), axis(target), n_x=8 if is_wide else 4)
