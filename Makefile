@@ -11,7 +11,7 @@ PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install -qq --disable-pi
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.core ## Fit a law to rows that come with Alder, and show it
+demo: $(VENV)/.core ## Discover a law in a small world, and show how
 	@$(BIN)/alder demo
 
 test: $(VENV)/.dev ## Run the tests

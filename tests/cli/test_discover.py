@@ -34,7 +34,7 @@ def test_each_round_says_what_was_submitted_and_which_experiment_told_most(
 ) -> None:
     guesses = '[proposer]\nguesses = ["k*exp(-r/s) - c*v"]\n'
     write_study(tmp_path, with_proposer(STUDY, guesses))
-    main(["discover", "study.toml", "--ledger", "run.alder"])
+    main(["discover", "study.toml", "--budget", "proposals=2"])
     shown = capsys.readouterr().out
     assert "Round 1  40 rows   submitted k*exp(-r/s) - c*v" in shown
     assert "rejected by the verifier: " in shown
@@ -47,7 +47,7 @@ def test_a_refusal_names_its_cause_and_has_status_3(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_study(tmp_path, with_proposer(STUDY, WRONG_GUESSES))
-    assert main(["discover", "study.toml", "--ledger", "run.alder"]) == 3
+    assert main(["discover", "study.toml", "--budget", "proposals=2"]) == 3
     shown = capsys.readouterr().out
     assert "● REFUSED  " in shown
     assert "advice" in shown
@@ -87,7 +87,7 @@ def test_an_interrupted_study_goes_on_with_the_same_command(
     text = STUDY.replace('kind = "pool"', 'function = "stopping_rig:run"')
     write_study(tmp_path, with_proposer(text, WRONG_GUESSES))
     (tmp_path / "stopping_rig.py").write_text(RIG, encoding="utf-8")
-    command = ["discover", "study.toml", "--ledger", "run.alder"]
+    command = ["discover", "study.toml", "--ledger", "run.alder", "--budget", "proposals=2"]
     assert main(command) == 130
     stopped = capsys.readouterr().err
     assert "run.alder keeps everything so far" in stopped

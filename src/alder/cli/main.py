@@ -97,10 +97,10 @@ def _alder(
         ),
     ] = False,
 ) -> None:
-    """Example: alder fit "k*r^p - c*v" rows.csv --target a
+    """Example: alder demo
 
-    Alder fits laws to rows and says how well their coefficients are known. Every command has a
-    help of its own: alder fit --help.
+    Alder discovers laws: it proposes equations, fits them, asks for the experiments that tell them
+    apart, and has them verified. Every command has a help of its own: alder discover --help.
     """
 
 
