@@ -62,7 +62,7 @@ def test_the_telling_answer_refuted_most(story: Story) -> None:
     assert sum(s.sigmas >= REFUTED for s in best.said) == most
 
 
-def test_the_rows_of_the_row_of_a_study_without_experiments_are_all_initial(
+def test_a_study_without_experiments_has_initial_rows_only(
     tmp_path: Path,
 ) -> None:
     story = tell(read_events(write_study(tmp_path / "run.alder", Plan(unsafe=True))))
