@@ -13,7 +13,7 @@ import numpy as np
 
 import alder
 from alder.arrays import FloatArray
-from alder.errors import BadLedger
+from alder.errors import BadLedger, BadStudy
 from alder.ledger import entries
 from alder.ledger.configuration import Configuration
 from alder.ledger.store import SqliteStore
@@ -79,6 +79,8 @@ class Opened:
 
 def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
     """Begin a study, or take it up where its ledger ends."""
+    if asked.seed < 0:
+        raise BadStudy(f"The seed is a whole number from 0 on; got {asked.seed}.")
     proposer_name, proposer = as_proposer(asked.proposer, asked.guesses, asked.grammar)
     selector_name, selector = as_selector(asked.selector)
     world = bind(asked.world, asked.grammar, asked.roles)
