@@ -94,7 +94,7 @@ def test_an_interrupted_study_goes_on_with_the_same_command(
     assert "alder discover study.toml --ledger run.alder goes on" in stopped
     assert main(command) == 3
     shown = capsys.readouterr().out
-    assert "run.alder goes on: 1 proposals" in shown
+    assert "run.alder goes on: 1 proposal and 0 experiments so far" in shown
     assert "Round 2" in shown
     assert "Round 1" not in shown
 

@@ -16,6 +16,9 @@ _BAR = 28
 _INDENT = " " * 9
 # A table of rivals longer than this hides what matters; the report has them all.
 _MOST_RIVALS = 6
+# What stands in a line of that table beside the law and the three numbers.
+_BESIDE = len(_INDENT) + len("  A   said    saw     σ  × refuted")
+_SHORTEST_LAW = 12
 
 _DOING = {
     "proposal": "fitting",
@@ -68,8 +71,7 @@ class Progress:
     def __call__(self, kind: str, state: "Replayed") -> None:
         """Take note of one event."""
         if not self.seen and kind != "configuration":
-            self._console.print(_resumed(state, self._keeps))
-            self._n_before = len(state.choices) - len(state.pending)
+            self._resume(kind, state)
         self.seen = True
         self._state = state
         self._doing = _DOING.get(kind, self._doing)
@@ -83,6 +85,15 @@ class Progress:
                 show_answers(self._console, state, asked)
             case _:
                 pass
+
+    def _resume(self, kind: str, state: "Replayed") -> None:
+        """Say how far a study was when it was left: before its first new event."""
+        n_answers = kind in ("outcome", "failed")
+        self._n_before = len(state.choices) - len(state.pending) - n_answers
+        proposals = count(len(state.attempts) - (kind == "proposal"), "proposal")
+        experiments = count(self._n_before, "experiment")
+        name = self._keeps or "The study"
+        self._console.print(f"{name} goes on: {proposals} and {experiments} so far")
 
     def _moving(self) -> "Text":
         from rich.text import Text
@@ -128,9 +139,13 @@ def show_verdict(console: "Console", state: "Replayed") -> None:
         console.print(f"{_INDENT}rejected by the verifier: {attempt.category}")
 
 
-def _resumed(state: "Replayed", name: str) -> str:
-    so_far = f"{len(state.attempts)} proposals and {len(state.trajectories)} experiments so far"
-    return f"{name or 'The study'} goes on: {so_far}"
+def count(n: int, thing: str) -> str:
+    """Write a number of things.
+
+    >>> count(1, "proposal"), count(2, "proposal")
+    ('1 proposal', '2 proposals')
+    """
+    return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 @final
@@ -150,7 +165,7 @@ def show_answers(console: "Console", state: "Replayed", asked: "Sequence[Experim
     failed = {failure.experiment: failure for failure in state.failures}
     n_failed = sum(experiment.id in failed for experiment in asked)
     few = f"; {n_failed} gave no rows" if n_failed else ""
-    head = f"asked {len(asked)} experiment{'' if len(asked) == 1 else 's'}{few}"
+    head = f"asked {count(len(asked), 'experiment')}{few}"
     found = [(experiment, tell(state, experiment)) for experiment in asked]
     found = [(experiment, told) for experiment, told in found if told]
     if not found:
@@ -204,19 +219,24 @@ def tell(state: "Replayed", experiment: "Experiment") -> list[Told]:
 
 
 def _show_told(console: "Console", told: "Sequence[Told]") -> None:
+    """Print one line for each rival; laws are cut where they do not fit, numbers never."""
     from rich.text import Text
 
     from alder.report.measure import REFUTED
 
     shown = told[:_MOST_RIVALS]
-    room = max(console.width - 62, 16)
+    said = [f"{one.said:.4g}" for one in shown]
+    saw = [f"{one.saw:.4g}" for one in shown]
+    missed = [f"{one.sigmas:.1f}" for one in shown]
+    wide = [max(map(len, words)) for words in (said, saw, missed)]
+    room = max(console.width - sum(wide) - _BESIDE, _SHORTEST_LAW)
     width = min(max(len(one.law) for one in shown), room)
-    for one in shown:
+    for i, one in enumerate(shown):
         law = one.law if len(one.law) <= width else one.law[: width - 1] + "…"
         refuted = one.sigmas >= REFUTED
         line = Text(
-            f"{_INDENT}  {one.label:<2}{law:<{width}}  said {one.said:>9.4g}   "
-            f"saw {one.saw:>9.4g}  {one.sigmas:>6.1f} σ  "
+            f"{_INDENT}  {one.label:<2}{law:<{width}}  said {said[i]:>{wide[0]}}   "
+            f"saw {saw[i]:>{wide[1]}}   {missed[i]:>{wide[2]}} σ  "
         )
         line.append("× refuted" if refuted else "stands", style="dim" if refuted else "green")
         console.print(line)

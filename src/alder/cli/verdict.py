@@ -104,7 +104,7 @@ def _budget_words(outcome: "Outcome", budget: "Budget") -> str:
     parts = [
         f"{spent.proposals}/{budget.proposals} proposals",
         f"{spent.queries}/{budget.queries} experiments",
-        f"{spent.fits} fits",
+        f"{spent.fits} fit{'' if spent.fits == 1 else 's'}",
         f"{spent.seconds:.1f} s",
     ]
     return "   ".join(parts)
