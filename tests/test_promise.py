@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
 import polars as pl
 import pytest
 from study.problems import BUDGET, GRAMMAR, GUESSES, TRUTH, inputs, outcome_of, request, rows, run

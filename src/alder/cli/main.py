@@ -30,6 +30,7 @@ COMMANDS = MappingProxyType(
         "show": "Show the rounds of a study and how it ended.",
         "report": "Write one page about a study.",
         "audit": "Say whether a ledger keeps its promises.",
+        "bench": "Measure Alder on a benchmark.",
         "doctor": "Say what is ready on this computer and what is missing.",
     }
 )

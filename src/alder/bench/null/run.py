@@ -1,7 +1,8 @@
 """Measure false admissions in null worlds, and true admissions at the same settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -47,18 +48,23 @@ def run(
     seed: int = 0,
     jobs: int = 1,
     methods: Sequence[str] = tuple(METHODS),
+    watch: Callable[[], None] = lambda: None,
 ) -> Summary:
     """Let an adversary submit 100 laws in each null world, and submit true laws beside it.
 
     An admission is false where the law's error on fresh rows exceeds the bound it was admitted
-    with, or where it is no better than the reference there.
+    with, or where it is no better than the reference there. `watch` is called after each world.
     """
     one = partial(_world_rows, seed=seed, methods=tuple(methods))
-    if jobs == 1:
-        found = [row for number in range(n_worlds) for row in one(number)]
-    else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            found = [row for rows in pool.map(one, range(n_worlds)) for row in rows]
+    found: list[Mapping[str, Any]] = []
+    with ExitStack() as stack:
+        results = map(one, range(n_worlds))
+        if jobs > 1:
+            pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+            results = stack.enter_context(pool).map(one, range(n_worlds))
+        for rows in results:
+            found += rows
+            watch()
     return Summary(found, {name: _figures(name, found) for name in methods})
 
 
