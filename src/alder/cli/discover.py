@@ -51,9 +51,11 @@ def command(
     """Example: alder discover study.toml --ledger run.alder
 
     Proposes laws, fits them, asks for the experiments that tell them apart, and returns a law
-    once the verifier admits it on rows nobody else has seen. With recorded rows alone:
+    once the verifier admits it on rows nobody else has seen. Exit status: 0 admitted, 3 refused.
+
+    With recorded rows alone, in place of a study file:
+
     alder discover rows.csv --target a --variables r,v --guess "k*r^p - c*v"
-    Exit status: 0 admitted, 3 refused.
     """
     if study.suffix == ".toml":
         _refuse_row_options(

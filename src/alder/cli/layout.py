@@ -62,11 +62,11 @@ def show_lines(console: "Console", lines: Mapping[str, str]) -> None:
 
 def scope_words(law: "Law") -> str:
     """Say where a law was fitted: `r 0.6 to 4 m   v -2.5 to 2.5 m/s`."""
-    units = {variable.name: variable.unit for variable in law.variables}
     parts: list[str] = []
-    for name, (low, high) in law.scope.ranges.items():
-        unit = units.get(name)
-        parts.append(f"{name} {low:.4g} to {high:.4g}" + (f" {unit}" if unit else ""))
+    for variable in law.variables:
+        if variable.name in law.scope.ranges:
+            low, high = law.scope.ranges[variable.name]
+            parts.append(with_unit(f"{variable.name} {low:.4g} to {high:.4g}", variable.unit))
     return "   ".join(parts) or "everywhere: the law has no variables"
 
 

@@ -74,7 +74,7 @@ class Progress:
             self._resume(kind, state)
         self.seen = True
         self._state = state
-        self._doing = _DOING.get(kind, self._doing)
+        self._doing = _DOING["choice"] if state.pending else _DOING.get(kind, self._doing)
         match kind:
             case "verdict" | "problems":
                 show_verdict(self._console, state)
