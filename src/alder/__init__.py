@@ -63,6 +63,8 @@ __all__ = [
     "fit",
     "fit_many",
     "parse",
+    "select",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from alder.records.variable import Variable
     from alder.records.verdict import Verdict
     from alder.study import Study, discover
+    from alder.study.stages import select, verify
     from alder.verification.criteria import Criteria, Thresholds
     from alder.worlds.function import FunctionWorld
     from alder.worlds.gymnasium import Episode, GymnasiumWorld
@@ -154,6 +157,8 @@ else:
         "fit": "alder.fitting",
         "fit_many": "alder.fitting",
         "parse": "alder.expr.text",
+        "select": "alder.study.stages",
+        "verify": "alder.study.stages",
     }
 
     def __getattr__(name: str) -> object:

@@ -1,0 +1,78 @@
+"""Single stages of the loop for use by themselves: judge a law, choose experiments."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from alder.errors import BadStudy
+from alder.ports import Selector
+from alder.records.budget import Budget
+from alder.records.evidence import Candidate, Choice, Evidence
+from alder.records.experiment import Trajectory
+from alder.records.grammar import Grammar
+from alder.records.law import Law
+from alder.records.protected import Protected
+from alder.records.roles import Roles
+from alder.records.verdict import Verdict
+from alder.study.parts import as_selector
+from alder.study.rows import RowReader
+from alder.tables import Rows, as_columns
+from alder.verification.admit import Sealed, admit
+from alder.verification.criteria import Criteria, Reference
+from alder.verification.terms import Terms
+from alder.worlds.binding import bind
+
+
+def verify(
+    law: Law,
+    protected: Protected,
+    *,
+    public: Rows,
+    criteria: Criteria | None = None,
+    sigma: str | None = None,
+) -> Verdict:
+    """Judge one law on rows it was not fitted to, as the verifier of a study would.
+
+    `public` are the rows the law comes from; their mean is the rule that a law must beat. The
+    verdict counts as the first: who asks again with another law must count himself, or use a
+    study, whose verifier does.
+
+    Example: `alder.verify(fit.law, alder.Protected(new_rows), public=rows).category`
+    """
+    names = tuple(variable.name for variable in law.variables)
+    target = law.target.name
+    terms = Terms(
+        variables=names,
+        target=target,
+        references=(Reference(float(np.nanmean(as_columns(public, [target])[target]))),),
+        criteria=criteria or Criteria(),
+        sigma=sigma,
+    )
+    return admit(Sealed(protected.columns(terms.columns), terms), law, ())
+
+
+def select(
+    laws: Sequence[Law],
+    world: object,
+    grammar: Grammar,
+    *,
+    rows: Rows,
+    n: int = 1,
+    selector: str | Selector = "disagreement",
+) -> tuple[Choice, ...]:
+    """Choose up to n safe experiments of a world on which laws disagree, best first.
+
+    `rows` are those measured already; the laws weigh alike. Nothing is run.
+
+    Example: `alder.select([one.law, other.law], world, grammar, rows=rows)[0].experiment.settings`
+    """
+    if len(laws) < 2:
+        raise BadStudy(f"Laws disagree only where there are two or more; got {len(laws)}.")
+    columns, _ = RowReader(grammar, Roles()).read(rows, "the rows")
+    evidence = Evidence(grammar, Roles(), Budget(queries=n, batch=n), Trajectory(columns))
+    candidates = [
+        Candidate(law, 1.0 / len(laws), chr(ord("A") + i % 26)) for i, law in enumerate(laws)
+    ]
+    _, chosen = as_selector(selector)
+    rng = np.random.default_rng(0)
+    return chosen.select(candidates, evidence, bind(world, grammar), n, rng)
