@@ -254,6 +254,10 @@ def test_the_shortest_call_is_enough() -> None:
     assert outcome.ledger == ""
 
 
+def test_sixteen_rows_are_enough_for_a_first_law() -> None:
+    assert run(initial=rows(16, seed=1), protected=None, guesses=[TRUTH], budget=QUICK).law
+
+
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_rows_are_a_mapping_of_columns_or_any_dataframe(kind: Any) -> None:
     table = rows(60, seed=1)

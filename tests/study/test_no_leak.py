@@ -73,7 +73,7 @@ def other_outcomes(known: Sequence[Mapping[str, Setting]]) -> FunctionWorld:
     return FunctionWorld(answer, experiments=world().experiments)
 
 
-@pytest.mark.parametrize("name", ["disagreement", "information", "uncertainty"])
+@pytest.mark.parametrize("name", ["disagreement", "information"])
 def test_outcomes_that_were_never_asked_for_change_nothing(name: str) -> None:
     asked: list[dict[str, Setting]] = []
 
@@ -86,17 +86,6 @@ def test_outcomes_that_were_never_asked_for_change_nothing(name: str) -> None:
     assert len(asked) == BUDGET.queries
     assert witnessed(second, other_outcomes(asked)) == law
     assert second.seen == first.seen
-
-
-def test_nothing_is_run_that_was_not_chosen() -> None:
-    asked: list[dict[str, Setting]] = []
-
-    def note(settings: dict[str, Setting]) -> float:
-        asked.append(settings)
-        return outcome_of(settings)
-
-    outcome = run(FunctionWorld(note, experiments=world().experiments))
-    assert len(asked) == outcome.spent.queries
 
 
 def test_the_first_choice_knows_no_outcome() -> None:

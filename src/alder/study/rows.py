@@ -19,8 +19,10 @@ from alder.tables import Rows, as_columns, as_labels, column_names, require_colu
 
 # The share of the rows that is kept from everybody where no protected rows were given.
 PROTECTED_SHARE = 0.25
-# Fewer rows than this cannot be split: a verdict on two or three rows says nothing.
-_FEWEST = 16
+# On fewer rows than this no law can beat the reference at the level of even a first submission.
+_FEWEST_PROTECTED = 8
+# Fewer rows than this cannot be split: as many have to be left for the fit.
+_FEWEST = 2 * _FEWEST_PROTECTED
 
 
 @final
@@ -127,7 +129,7 @@ def _split(rows: Mapping[str, FloatArray], roles: Roles, seed: int) -> NDArray[n
             f"{n} rows are too few to keep some from everybody but the verifier; give at least "
             f"{_FEWEST}, or `protected` rows of their own."
         )
-    wanted = round(PROTECTED_SHARE * n)
+    wanted = max(round(PROTECTED_SHARE * n), _FEWEST_PROTECTED)
     hidden = np.zeros(n, dtype=np.bool_)
     rng = np.random.default_rng([seed, n])
     if roles.group is not None and len(np.unique(rows[roles.group])) > 1:
