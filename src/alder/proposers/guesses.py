@@ -9,7 +9,7 @@ import numpy as np
 from alder.checking import check
 from alder.expr.canonical import skeleton_digest
 from alder.fitting.many import fit_many
-from alder.ports import Submission
+from alder.ports import Proposer, Submission
 from alder.records.effort import THOROUGH
 from alder.records.evidence import Evidence
 from alder.records.proposal import Proposal
@@ -21,14 +21,15 @@ class Guesses:
     """Propose each guess once, the best on public rows first.
 
     A guess the verifier has refused is proposed again only when rows have arrived since: its
-    coefficients are then others. All guesses not refused are rivals of one another.
+    coefficients are then others. All guesses not refused are rivals of one another. Once every
+    guess was refused, `then` goes on, where there is one.
     """
 
     guesses: Sequence[Proposal]
+    then: Proposer | None = None
 
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         """Return the guess that explains the public rows best among those still open."""
-        del rng
         n_rows = evidence.initial.n_rows + sum(t.n_rows for t in evidence.trajectories)
         tried = _rows_when_tried(evidence)
         # A guess outside the grammar would be refused each time, for one proposal each.
@@ -38,6 +39,9 @@ class Guesses:
             if tried.get(skeleton_digest(guess.structure), -1) < n_rows
             and not check(guess, evidence.grammar, evidence.rows())
         ]
+        fresh = [skeleton_digest(guess.structure) not in tried for guess in open_]
+        if self.then is not None and not any(fresh):
+            return self.then.propose(evidence, rng)
         if not open_:
             return None
         fits = fit_many(
@@ -52,7 +56,6 @@ class Guesses:
             floors=evidence.grammar.floors,
         )
         # A guess not refused yet comes before one that was, however well that one fits.
-        fresh = [skeleton_digest(guess.structure) not in tried for guess in open_]
         order = sorted(range(len(open_)), key=lambda i: (not fresh[i], float(fits.loss[i])))
         best, *others = (open_[index] for index in order)
         return Submission(best, rivals=tuple(others))

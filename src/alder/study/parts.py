@@ -1,11 +1,13 @@
 """From names to stages: proposers, selectors, and how rivals are refitted."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 import numpy as np
 
 from alder.checking import check
 from alder.errors import BadStudy
+from alder.expr.canonical import digest
 from alder.expr.text import parse, to_text
 from alder.loop import Journal, Refit
 from alder.plugins import plugin, plugins
@@ -36,7 +38,9 @@ def as_proposer(
     if wanted == "guesses" or (known and wanted == "search"):
         if not known:
             raise BadStudy('The proposer "guesses" needs at least one guess.')
-        return "guesses", Guesses(tuple(known))
+        laws = "".join(sorted(digest(guess.structure) for guess in known))
+        name = f"{wanted}, from {len(known)} guesses {sha256(laws.encode()).hexdigest()[:8]}"
+        return name, Guesses(tuple(known), Search() if wanted == "search" else None)
     if wanted == "search":
         return "search", Search()
     if wanted in plugins("proposers"):
