@@ -79,25 +79,25 @@ def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
         if state.pending:
             _run(stages, journal, state)
         elif last is None or last.proposal is None or last.problems:
-            end = _propose(stages, journal, evidence, begin)
+            end = _propose(stages, journal, evidence)
         elif last.fit is None:
             _fit(journal, evidence, last)
         elif last.category is None:
             end = _verify(stages, journal, evidence, last)
-        elif _may_ask(stages, state, evidence, begin):
+        elif _may_ask(stages, state, evidence):
             _select(stages, journal, evidence)
         else:
-            end = _propose(stages, journal, evidence, begin)
+            end = _propose(stages, journal, evidence)
         journal.write(entries.charge(Spent(seconds=clock() - begin)))
         if end is not None:
             journal.write(end)
 
 
-def _propose(stages: Stages, journal: Journal, evidence: Evidence, now: float) -> Entry | None:
+def _propose(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | None:
     starved = _is_starved(stages, journal.state, evidence)
     if _is_spent(evidence):
         return _refuse(journal, evidence, "no-safe-experiment" if starved else "budget")
-    if _out_of_time(evidence, now):
+    if _out_of_time(evidence):
         submission = _last_chance(journal.state, evidence)
         if submission is None:
             return _refuse(journal, evidence, "budget", cut_short=True)
@@ -146,13 +146,13 @@ def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attem
     return None
 
 
-def _may_ask(stages: Stages, state: Replayed, evidence: Evidence, now: float) -> bool:
+def _may_ask(stages: Stages, state: Replayed, evidence: Evidence) -> bool:
     """Whether a round of experiments is due: not asked yet, affordable, and on offer."""
     return (
         state.n_selected < len(evidence.attempts)
         and evidence.spent.queries < evidence.budget.queries
         and evidence.spent.cost < evidence.budget.cost
-        and not _out_of_time(evidence, now)
+        and not _out_of_time(evidence)
         and len(stages.world.pool()) > 0
     )
 
@@ -210,8 +210,9 @@ def _is_starved(stages: Stages, state: Replayed, evidence: Evidence) -> bool:
     )
 
 
-def _out_of_time(evidence: Evidence, now: float) -> bool:
-    return max(now, evidence.spent.seconds) >= evidence.budget.seconds
+def _out_of_time(evidence: Evidence) -> bool:
+    """Whether the steps of all sittings took too long; waiting for people's answers is no step."""
+    return evidence.spent.seconds >= evidence.budget.seconds
 
 
 def _last_chance(state: Replayed, evidence: Evidence) -> Submission | None:

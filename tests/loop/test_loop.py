@@ -12,6 +12,8 @@ from alder.records.budget import Budget
 from alder.records.experiment import Setting
 from alder.records.outcome import Outcome
 
+# Enough for two proposals and a round of experiments when every step takes half a second.
+SECONDS = 4.0
 WRONG, ALSO_WRONG, RIGHT = "a*x + b", "a*v + b", "a*x + b*v^2"
 
 
@@ -178,7 +180,7 @@ def test_a_law_in_hand_is_submitted_although_no_experiment_is_left() -> None:
 
 
 def test_when_time_is_over_the_best_candidate_is_still_submitted() -> None:
-    journal = Memory(Budget(proposals=8, queries=20, batch=2, seconds=7.5))
+    journal = Memory(Budget(proposals=8, queries=20, batch=2, seconds=SECONDS))
     parts = stages([WRONG, ALSO_WRONG, WRONG, ALSO_WRONG], ["inaccurate", "inaccurate", "accept"])
     outcome = finish(parts, journal, ticking(0.5))
     assert outcome.cut_short
@@ -189,12 +191,22 @@ def test_when_time_is_over_the_best_candidate_is_still_submitted() -> None:
 
 
 def test_when_time_is_over_one_law_is_submitted_and_no_more() -> None:
-    journal = Memory(Budget(proposals=8, queries=20, batch=2, seconds=7.5))
+    journal = Memory(Budget(proposals=8, queries=20, batch=2, seconds=SECONDS))
     outcome = finish(stages([WRONG, ALSO_WRONG, WRONG]), journal, ticking(0.5))
     assert outcome.cut_short
     assert outcome.refusal is not None
     assert outcome.refusal.cause == "budget"
     assert outcome.spent.proposals == 3
+
+
+def test_time_between_steps_is_nobody_s_fault() -> None:
+    """A person may take a week to answer."""
+    reads = iter(range(10_000))
+    parts = stages([WRONG, RIGHT], ["inaccurate", "accept"])
+    budget = Budget(proposals=2, queries=2, batch=2, seconds=1.0)
+    outcome = finish(parts, Memory(budget), lambda: 1e6 * (next(reads) // 2))
+    assert outcome.law is not None
+    assert not outcome.cut_short
 
 
 def test_a_study_without_any_time_says_that_time_was_short() -> None:
