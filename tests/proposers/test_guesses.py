@@ -64,3 +64,11 @@ def test_a_guess_outside_the_grammar_is_never_proposed() -> None:
     assert submission is not None
     assert submission.rivals == ()
     assert guesses(outside).propose(evidence(), rng()) is None
+
+
+def test_once_every_guess_was_refused_another_proposer_goes_on() -> None:
+    then = Guesses((Proposal(WORSE),))
+    both = Guesses((Proposal(WRONG), Proposal(RIGHT)), then)
+    assert structure_of(both.propose(evidence(), rng())) == RIGHT
+    assert structure_of(both.propose(evidence([RIGHT]), rng())) == WRONG
+    assert structure_of(both.propose(evidence([RIGHT, WRONG]), rng())) == WORSE

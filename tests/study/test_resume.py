@@ -124,8 +124,9 @@ def test_a_smaller_budget_is_refused_in_a_sentence(tmp_path: Path) -> None:
         ({"initial": rows(8, seed=9, v=(1.0, 1.5))}, "begun with other initial rows"),
         ({"protected": Protected(rows(40, seed=8))}, "protected rows of admission are not those"),
         ({"validation": rows(8, seed=9)}, "begun with other validation rows"),
+        ({"guesses": ("a*x + b*v^3", "a*x")}, "another proposer"),
     ],
-    ids=["seed", "selector", "initial", "protected", "validation"],
+    ids=["seed", "selector", "initial", "protected", "validation", "guesses"],
 )
 def test_a_ledger_resumes_only_with_the_configuration_it_began_with(
     changes: dict[str, object], sentence: str, tmp_path: Path
