@@ -74,6 +74,7 @@ def request(**changes: Any) -> Request:
         "initial": rows(8, seed=1, v=(1.0, 1.5)),
         "protected": Protected(rows(40, seed=2)),
         "budget": BUDGET,
+        "proposer": "guesses",
         "guesses": GUESSES,
     }
     asked.update(changes)  # pyright: ignore[reportCallIssue, reportArgumentType]

@@ -37,6 +37,7 @@ def refusal(
     world = FunctionWorld(run, experiments=experiments, is_safe=changes.pop("is_safe", None))
     hidden = Protected(table(40, 2, (0.5, 3.0)))
     settings: dict[str, Any] = {"budget": BUDGET, "guesses": GUESSES, **changes}
+    settings.setdefault("proposer", "guesses" if settings["guesses"] else "search")
     outcome = discover(world, GRAMMAR, initial=table(40, 1, v), protected=hidden, **settings)
     assert outcome.law is None
     assert outcome.refusal is not None
