@@ -107,7 +107,8 @@ def test_a_pool_is_asked_for_distinct_safe_row_numbers_and_for_no_others() -> No
     safe = np.arange(40) % 2 == 0
     cost = np.linspace(1.0, 2.0, 40)
     budget = alder.Budget(proposals=4, queries=6, batch=3)
-    outcome = run(pool_world(calls, cost=cost, safe=safe), guesses=GUESSES[:1], budget=budget)
+    world = pool_world(calls, cost=cost, safe=safe)
+    outcome = run(world, proposer="guesses", guesses=GUESSES[:1], budget=budget)
     assert calls
     for numbers in calls:
         assert isinstance(numbers, np.ndarray)

@@ -43,7 +43,7 @@ guesses = [
 ]
 """
 
-WRONG_GUESSES = '[proposer]\nguesses = ["k*exp(-r/s) - c*v"]\n'
+WRONG_GUESSES = '[proposer]\nkind = "guesses"\nguesses = ["k*exp(-r/s) - c*v"]\n'
 
 
 def acceleration(r: float, v: float, noise: float = 0.0) -> float:
