@@ -21,7 +21,7 @@ from alder.records.effort import SCREENED
 
 Report = Callable[[str], None]
 
-TYPICAL_SECONDS: Final = 30
+TYPICAL_SECONDS: Final = 40
 """What compiling takes on an ordinary laptop core, for the message to the user."""
 
 _ready = False
