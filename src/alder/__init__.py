@@ -32,6 +32,7 @@ __all__ = [
     "Floors",
     "FunctionWorld",
     "Grammar",
+    "Guard",
     "GymnasiumWorld",
     "Law",
     "LogWorld",
@@ -59,6 +60,7 @@ __all__ = [
     "Verdict",
     "VerifierFailed",
     "check",
+    "difference",
     "discover",
     "fit",
     "fit_many",
@@ -107,7 +109,8 @@ if TYPE_CHECKING:
     from alder.study.stages import select, verify
     from alder.verification.criteria import Criteria, Thresholds
     from alder.worlds.function import FunctionWorld
-    from alder.worlds.gymnasium import Episode, GymnasiumWorld
+    from alder.worlds.guard import Guard
+    from alder.worlds.gymnasium import Episode, GymnasiumWorld, difference
     from alder.worlds.log import LogWorld
     from alder.worlds.manual import ManualWorld
     from alder.worlds.ode import ODEWorld
@@ -130,7 +133,9 @@ else:
         "Floors": "alder.expr.operators",
         "FunctionWorld": "alder.worlds.function",
         "Grammar": "alder.records.grammar",
+        "Guard": "alder.worlds.guard",
         "GymnasiumWorld": "alder.worlds.gymnasium",
+        "difference": "alder.worlds.gymnasium",
         "Law": "alder.records.law",
         "LogWorld": "alder.worlds.log",
         "ManualWorld": "alder.worlds.manual",
