@@ -1,9 +1,11 @@
 """Random structures of the NovelLaw grammar, and rows to fit them to, for speed measurements.
 
 Each structure is a sum of three terms; a term is a coefficient times a function of distance times
-a function of masses or radii times a function of speed or action. At most three parameters enter
-nonlinearly, all with bounds 0.1 to 5. What they are fitted to is one law of the same kind with
-noise of 0.5 %, so that a few structures fit and most do not, as in a search.
+a function of masses or radii times a function of speed or action, where a factor of one is left
+out. Variables, operators (literal powers only) and the limit of 31 nodes are those of the grammar.
+At most three parameters enter nonlinearly, all with bounds 0.1 to 5. What they are fitted to is
+one law of the same kind with noise of 0.5 %, so that a few structures fit and most do not, as in a
+search.
 """
 
 from collections.abc import Callable
@@ -11,17 +13,18 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters
+from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters, size
 from alder.expr.operators import OPERATORS
 
 VARIABLES = ("r", "v", "m1", "m2", "R1", "R2", "u")
-OPERATORS_USED = ("add", "sub", "mul", "div", "neg", "pow", "powp", "exp", "tanh")
 N_TERMS = 3
 MOST_NONLINEAR = 3
+MAX_NODES = 31
 NONLINEAR_BOUNDS = (0.1, 5.0)
 
 r, v, m1, m2, R1, R2, u = map(Var, VARIABLES)
 ONE = Const(1.0)
+MINUS = Const(-1.0)
 Part = Callable[[Callable[[], Param]], Expr]
 
 
@@ -34,14 +37,17 @@ def _distance() -> tuple[Part, ...]:
     return (
         lambda p: ONE,
         lambda p: r,
-        lambda p: op("div", ONE, op("powp", r, p())),
-        lambda p: op("exp", op("neg", op("div", r, p()))),
-        lambda p: op("div", op("exp", op("neg", op("div", r, p()))), op("powp", r, p())),
+        lambda p: op("pow", r, Const(-1.5)),
+        lambda p: op("pow", r, Const(-0.7)),
+        lambda p: op("exp", op("div", r, op("mul", MINUS, p()))),
+        lambda p: op(
+            "mul", op("exp", op("div", r, op("mul", MINUS, p()))), op("pow", r, Const(-1.3))
+        ),
         lambda p: (lambda q: op("div", r, op("add", op("mul", r, r), op("mul", q, q))))(p()),
         lambda p: op("tanh", op("div", op("sub", r, Const(1.5)), p())),
         lambda p: op("tanh", op("div", op("sub", r, p()), p())),
         lambda p: op("div", ONE, op("add", ONE, op("div", r, p()))),
-        lambda p: op("exp", op("neg", op("div", op("mul", r, r), p()))),
+        lambda p: op("exp", op("div", op("mul", r, r), op("mul", MINUS, p()))),
     )
 
 
@@ -84,10 +90,13 @@ def random_structure(rng: np.random.Generator) -> Expr:
         for term in range(N_TERMS):
             parts = [family[int(rng.integers(len(family)))](fresh)
                      for family in (_distance(), _context(), _response())]  # fmt: skip
-            product = op("mul", op("mul", parts[0], parts[1]), parts[2])
-            terms.append(op("mul", Param(f"c{term}"), product))
-        if count <= MOST_NONLINEAR:
-            return op("add", op("add", terms[0], terms[1]), terms[2])
+            product: Expr = Param(f"c{term}")
+            for part in parts:
+                product = product if part == ONE else op("mul", product, part)
+            terms.append(product)
+        law = op("add", op("add", terms[0], terms[1]), terms[2])
+        if count <= MOST_NONLINEAR and size(law) <= MAX_NODES:
+            return law
 
 
 def distinct_structures(count: int, seed: int = 3) -> list[Expr]:
