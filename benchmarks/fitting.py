@@ -1,6 +1,6 @@
 """Fits per second of our fitter and its peers on the same structures and rows.
 
-    python benchmarks/fitting.py [--structures 2000] [--rows 64,256,4096]
+    python benchmarks/fitting.py [--structures 2000] [--rows 64,256,4096] [--nodes 31]
 
 One core throughout (`jobs=1`, CPU time). Ours is timed from the expression trees to the fitted
 coefficients, lowering included. Peers get a sample of the structures, since they take too long
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from peers import time_operon, time_scipy
 from rich.console import Console
 from rich.table import Table
-from structures import bounds_of, distinct_structures, rows
+from structures import MAX_NODES, bounds_of, distinct_structures, rows
 
 from alder.expr.nodes import Expr, size
 from alder.fitting import fit_many
@@ -83,9 +83,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--structures", type=int, default=2000)
     parser.add_argument("--rows", default="64,256,4096")
+    parser.add_argument("--nodes", type=int, default=MAX_NODES, help="largest structure")
     options = parser.parse_args()
     ensure()
-    structures = distinct_structures(options.structures)
+    structures = distinct_structures(options.structures, options.nodes)
     console = Console(width=100)
     table = Table("rows", "fitter", "fits/s/core", "us a fit", "x scipy", "within 1 %")
     for n_rows in map(int, options.rows.split(",")):

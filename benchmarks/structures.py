@@ -76,7 +76,7 @@ def _response() -> tuple[Part, ...]:
     )
 
 
-def random_structure(rng: np.random.Generator) -> Expr:
+def random_structure(rng: np.random.Generator, max_nodes: int = MAX_NODES) -> Expr:
     """Draw one structure with at most three nonlinear parameters."""
     while True:
         count = 0
@@ -95,16 +95,16 @@ def random_structure(rng: np.random.Generator) -> Expr:
                 product = product if part == ONE else op("mul", product, part)
             terms.append(product)
         law = op("add", op("add", terms[0], terms[1]), terms[2])
-        if count <= MOST_NONLINEAR and size(law) <= MAX_NODES:
+        if count <= MOST_NONLINEAR and size(law) <= max_nodes:
             return law
 
 
-def distinct_structures(count: int, seed: int = 3) -> list[Expr]:
+def distinct_structures(count: int, max_nodes: int = MAX_NODES, seed: int = 3) -> list[Expr]:
     """Draw that many different structures."""
     rng = np.random.default_rng(seed)
     found: dict[Expr, None] = {}
     while len(found) < count:
-        found[random_structure(rng)] = None
+        found[random_structure(rng, max_nodes)] = None
     return list(found)
 
 
