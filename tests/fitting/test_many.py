@@ -5,6 +5,7 @@ from alder import Bounds, Proposal, fit_many, parse
 from alder.arrays import FloatArray
 from alder.expr.nodes import Expr
 from alder.expr.sample import random_tree
+from alder.records.effort import Effort
 
 NAMES = ("x", "y", "r")
 N_ROWS = 50
@@ -86,3 +87,12 @@ def test_bounds_and_fixed_values_apply_where_a_structure_has_that_parameter() ->
 
 def test_no_structures_give_no_fits() -> None:
     assert len(fit_many([], rows(), target="t")) == 0
+
+
+def test_a_fit_looks_first_where_it_is_told_to() -> None:
+    x = np.random.default_rng(0).uniform(0.0, 10.0, 300)
+    table = {"x": x, "y": np.sin(7.3 * x)}
+    once = Effort(pool=1, starts=1, iterations=30, tolerance=1e-9)
+    law = "a*sin(p*x)"
+    assert fit_many([law], table, target="y", effort=once).nmse[0] > 0.5
+    assert fit_many([law], table, target="y", effort=once, near=[{"p": 7.25}]).nmse[0] < 1e-20

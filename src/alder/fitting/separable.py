@@ -93,12 +93,19 @@ def solve(
     weights: FloatArray,
     bounds: Sequence[Mapping[str, Bounds]],
     settings: Settings,
+    near: Sequence[Mapping[str, float]] = (),
 ) -> Solutions:
-    """Fit every structure, each with its own bounds; the same result whatever `jobs` is."""
+    """Fit every structure, each with its own bounds; the same result whatever `jobs` is.
+
+    `near` holds parameters to look at first, one mapping per structure, or none at all.
+    """
     order = shuffled(observations.n_rows)
     rows = kernel_rows(observations, weights, settings.floors, order)
     flat = _flatten(batch, bounds)
-    values = np.zeros(len(flat[0]))
+    values = np.full(len(flat[0]), np.nan)
+    if near:
+        known = zip(batch.parameters, near, strict=True)
+        values[:] = [start.get(name, np.nan) for names, start in known for name in names]
     reports = np.zeros((len(batch), N_REPORTED))
 
     def run(start: int) -> None:

@@ -604,6 +604,16 @@ def _order(score, order):
         order[t] = s
 
 
+@strict
+def begin_near(known, chosen, low, high, starts):
+    """Make what is known of the chosen parameters the first start, where all of it is finite."""
+    for k in range(chosen.size):
+        if not np.isfinite(known[chosen[k]]):
+            return
+    for k in range(chosen.size):
+        starts[0, k] = min(max(known[chosen[k]], low[k]), high[k])
+
+
 @entry
 def fit_batch(
     opcodes, arguments, literals, offsets, forced, lower, upper, parameter_offsets, rows, effort,
@@ -611,7 +621,7 @@ def fit_batch(
 ):  # fmt: skip
     """Fit structures one after another; bounds and values lie end to end.
 
-    A report receives the sum of squares, the code, passes over the rows, whether residuals were
+    Values that come in finite are where to look first; NaN says that nothing is known. A report receives the sum of squares, the code, passes over the rows, whether residuals were
     refined, and the number of nonlinear parameters.
     """
     n_rows = rows.target.size
@@ -633,6 +643,8 @@ def fit_batch(
         if q > 0:
             spread_starts(code_s, arguments_s, literals_s, plan.line_parameter, low, high,
                           rows.sizes, steps, starts)  # fmt: skip
+            begin_near(values[parameter_offsets[s] : parameter_offsets[s + 1]],
+                       plan.line_parameter, low, high, starts)  # fmt: skip
         passes = 0.0
         if q > 0 and effort.pool > effort.starts:
             score = np.empty(effort.pool)
