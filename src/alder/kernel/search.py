@@ -621,8 +621,9 @@ def fit_batch(
 ):  # fmt: skip
     """Fit structures one after another; bounds and values lie end to end.
 
-    Values that come in finite are where to look first; NaN says that nothing is known. A report receives the sum of squares, the code, passes over the rows, whether residuals were
-    refined, and the number of nonlinear parameters.
+    Values that come in finite are where to look first; NaN says that nothing is known. A report
+    receives the sum of squares, the code, passes over the rows, whether residuals were refined,
+    and the number of nonlinear parameters.
     """
     n_rows = rows.target.size
     n_screen = min(n_rows, effort.screen_rows)
