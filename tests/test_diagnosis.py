@@ -146,6 +146,63 @@ def test_the_best_law_by_validation_is_kept() -> None:
 
 
 @pytest.mark.parametrize("stop", get_args(Stop))
+def test_every_cause_has_one_finding_and_one_stands(stop: Stop) -> None:
+    known = evidence(["a*x + b*v^2", "a*x"], rows(30, seed=1))
+    refusal = diagnose(known, candidates(known), stop)
+    assert {finding.cause for finding in refusal.findings} == set(CAUSES)
+    assert len(refusal.findings) == len(CAUSES)
+    (stands,) = [finding for finding in refusal.findings if finding.ruling == "stands"]
+    assert (stands.cause, stands.sentence) == (refusal.cause, refusal.reason)
+
+
+def test_what_rules_a_cause_out_is_a_number() -> None:
+    known = evidence(["a*x + b*v^2"], rows(30, seed=1))
+    refusal = diagnose(known, candidates(known), "budget")
+    ruled_out = {finding.cause: finding.sentence for finding in refusal.ruled_out}
+    assert set(ruled_out) == {"no-valid-proposal", "excitation", "missing-operator", "noise"}
+    assert "1 of 1 proposal " in ruled_out["no-valid-proposal"]
+    assert "2 inputs" in ruled_out["excitation"]
+    assert "%" in ruled_out["noise"]
+
+
+def test_a_cause_that_could_not_be_tested_is_not_ruled_out() -> None:
+    known = evidence(["a*x + b*v^2"], rows(30, seed=1))
+    findings = {f.cause: f for f in diagnose(known, candidates(known), "budget").findings}
+    assert findings["missing-variable"].ruling == "untested"
+    assert "error bars" in findings["missing-variable"].sentence
+    assert findings["no-safe-experiment"].ruling == "untested"
+
+
+def test_a_cause_that_would_have_spoken_too_is_left_open() -> None:
+    table = {**rows(60, seed=1), "y": np.random.default_rng(0).standard_normal(60)}
+    refusal = diagnose(evidence(["a*x + b*v + c"], table), (), "budget")
+    findings = {finding.cause: finding.ruling for finding in refusal.findings}
+    assert findings["noise"] == "stands"
+    assert findings["budget"] == "undecided"
+
+
+def test_repeats_that_agree_rule_a_missing_variable_out() -> None:
+    once = rows(15, seed=1)
+    table = {name: np.repeat(column, 2) for name, column in once.items()}
+    table["y"] = table["y"] + np.tile([-1.0, 1.0], 15)
+    table["s"] = np.full(30, 1.5)
+    known = evidence(["a*x + b*v^2"], table, roles=Roles(sigma="s"))
+    ruled_out = {f.cause: f.sentence for f in diagnose(known, (), "budget").ruled_out}
+    assert "0.9 times their error bars" in ruled_out["missing-variable"]
+
+
+def test_cross_validation_does_not_change_the_cause() -> None:
+    known = evidence(["a*x + b*v^2", "a*x"], rows(30, seed=1))
+    first, second = known.attempts
+    scored = (replace(first, validation_nmse=0.9, folds=5), replace(second, validation_nmse=0.1))
+    scored = (scored[0], replace(scored[1], folds=5))
+    refusal = diagnose(replace(known, attempts=scored), (), "budget")
+    assert refusal.candidate is not None
+    assert first.fit is not None
+    assert refusal.candidate.digest == first.fit.law.digest
+
+
+@pytest.mark.parametrize("stop", get_args(Stop))
 def test_reason_and_advice_are_sentences(stop: Stop) -> None:
     known = evidence(["a*x + b*v^2", "a*x"], rows(30, seed=1))
     refusal: Refusal = diagnose(known, candidates(known), stop)

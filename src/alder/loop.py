@@ -16,21 +16,26 @@ import numpy as np
 
 from alder.checking import read_proposal
 from alder.diagnosis import Stop, diagnose
+from alder.fitting.crossvalidation import held_out_error
 from alder.fitting.fit import fit
 from alder.fitting.residuals import find_misfits
 from alder.ledger import entries
 from alder.ledger.entries import Entry
 from alder.ledger.events import Replayed
-from alder.ports import Proposer, Selector, Submission, Verifier, World
+from alder.ports import Forecast, Proposer, Selector, Submission, Verifier, World
 from alder.records.budget import Spent
+from alder.records.effort import Tally
 from alder.records.evidence import Attempt, Candidate, Evidence
 from alder.records.experiment import FailedRun
 from alder.records.proposal import Proposal
 
-Refit = Callable[[Evidence, np.random.Generator], tuple[Candidate, ...]]
+Refit = Callable[[Evidence, np.random.Generator, Tally], tuple[Candidate, ...]]
 """Refits what was proposed, and rivals of it, on all public rows; the best first."""
+HeldBack = Callable[[Sequence[Candidate], Evidence, Forecast], str]
+"""Names the limits that alone leave no experiment to choose; empty where some are left."""
 
-_LAST_CHANCE = "Best when time ended."
+_TIME_ENDED = "Best when time ended."
+_NOTHING_ELSE = "Best that was never submitted when nothing else was proposed."
 
 
 @final
@@ -43,6 +48,7 @@ class Stages:
     refit: Refit
     selector: Selector
     world: World
+    held_back: HeldBack = lambda candidates, evidence, forecast: ""  # noqa: E731
 
 
 class Journal(Protocol):
@@ -96,19 +102,23 @@ def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
 def _propose(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | None:
     starved = _is_starved(stages, journal.state, evidence)
     if _is_spent(evidence):
-        return _refuse(journal, evidence, "no-safe-experiment" if starved else "budget")
+        return _refuse(stages, journal, evidence, "no-safe-experiment" if starved else "budget")
     if _out_of_time(evidence):
-        submission = _last_chance(journal.state, evidence)
+        submission = None
+        if not any(map(_was_last_chance, evidence.attempts[-1:])):
+            submission = _left_over(journal.state, evidence, _TIME_ENDED)
         if submission is None:
-            return _refuse(journal, evidence, "budget", cut_short=True)
+            return _refuse(stages, journal, evidence, "budget", cut_short=True)
     else:
         submission = stages.proposer.propose(evidence, random(journal.state, "propose"))
+        submission = submission or _left_over(journal.state, evidence, _NOTHING_ELSE)
         if submission is None:
             stop: Stop = "no-safe-experiment" if starved else "nothing-left-to-propose"
-            return _refuse(journal, evidence, stop)
+            return _refuse(stages, journal, evidence, stop)
     read = read_proposal(submission.source, evidence.grammar, evidence.rows())
     journal.write(entries.proposal(submission, read if isinstance(read, Proposal) else None))
-    journal.write(entries.charge(Spent(proposals=1, tokens=submission.tokens)))
+    used = Spent(proposals=1, tokens=submission.tokens, fits=submission.fits)
+    journal.write(entries.charge(used))
     if not isinstance(read, Proposal):
         journal.write(entries.problems(len(evidence.attempts), read))
     return None
@@ -121,17 +131,12 @@ def _fit(journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
         attempt.proposal, rows, target=grammar.target, variables=grammar.variables,
         sigma=roles.sigma, weight=roles.weight, group=roles.group, floors=grammar.floors,
     )  # fmt: skip
-    error = None
-    if evidence.validation is not None:
-        held_out = evidence.validation.columns
-        y = held_out[grammar.target.name]
-        spread = float(np.sum(np.square(y - y.mean())))
-        missed = float(np.sum(np.square(y - found.law.predict(held_out))))
-        error = missed / spread if spread > 0.0 else None
+    held_out = held_out_error(attempt.proposal, found.values, evidence)
+    error, folds = (None, 0) if held_out is None else (held_out.nmse, held_out.folds)
     misfits = find_misfits(found, rows, grammar.variable_names)
     number = len(evidence.attempts) - 1
-    journal.write(entries.fit(number, found, validation_nmse=error, misfits=misfits))
-    journal.write(entries.charge(Spent(fits=1)))
+    journal.write(entries.fit(number, found, validation_nmse=error, misfits=misfits, folds=folds))
+    journal.write(entries.charge(Spent(fits=1 + folds)))
 
 
 def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attempt) -> Entry | None:
@@ -142,7 +147,7 @@ def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attem
     if verdict.accepted:
         return entries.end(law, None, verdict=verdict, cut_short=_was_last_chance(attempt))
     if verdict.category == "budget-spent":
-        return _refuse(journal, evidence, "budget")
+        return _refuse(stages, journal, evidence, "budget")
     return None
 
 
@@ -158,9 +163,10 @@ def _may_ask(stages: Stages, state: Replayed, evidence: Evidence) -> bool:
 
 
 def _select(stages: Stages, journal: Journal, evidence: Evidence) -> None:
-    candidates = stages.refit(evidence, random(journal.state, "refit"))
+    tally = Tally()
+    candidates = stages.refit(evidence, random(journal.state, "refit"), tally)
     journal.write(entries.candidates(candidates))
-    journal.write(entries.charge(Spent(fits=len(candidates))))
+    journal.write(entries.charge(Spent(fits=tally.fits)))
     n = min(evidence.budget.batch, evidence.budget.queries - evidence.spent.queries)
     rng = random(journal.state, "select")
     choices = stages.selector.select(candidates, evidence, stages.world, n, rng)
@@ -179,8 +185,13 @@ def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
     journal.write(entries.charge(Spent(queries=1, cost=experiment.cost)))
 
 
-def _refuse(journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False) -> Entry:
-    refusal = diagnose(evidence, journal.state.candidates, stop)
+def _refuse(
+    stages: Stages, journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False
+) -> Entry:
+    candidates, held_back = journal.state.candidates, ""
+    if stop == "no-safe-experiment":
+        held_back = stages.held_back(candidates, evidence, stages.world)
+    refusal = diagnose(evidence, candidates, stop, held_back)
     cut_short = cut_short or any(map(_was_last_chance, evidence.attempts[-1:]))
     return entries.end(None, refusal, cut_short=cut_short)
 
@@ -215,19 +226,17 @@ def _out_of_time(evidence: Evidence) -> bool:
     return evidence.spent.seconds >= evidence.budget.seconds
 
 
-def _last_chance(state: Replayed, evidence: Evidence) -> Submission | None:
-    """Return the best candidate not submitted yet, once, when the guard on seconds ends it."""
-    if any(map(_was_last_chance, evidence.attempts[-1:])):
-        return None
+def _left_over(state: Replayed, evidence: Evidence, why: str) -> Submission | None:
+    """Return the best candidate that was never submitted, where there is one."""
     tried: Sequence[object] = [a.proposal.structure for a in evidence.attempts if a.proposal]
     for candidate in state.candidates:
         if candidate.law.structure not in tried:
-            return Submission(Proposal(candidate.law.structure, rationale=_LAST_CHANCE))
+            return Submission(Proposal(candidate.law.structure, rationale=why))
     return None
 
 
 def _was_last_chance(attempt: Attempt) -> bool:
-    return attempt.proposal is not None and attempt.proposal.rationale == _LAST_CHANCE
+    return attempt.proposal is not None and attempt.proposal.rationale == _TIME_ENDED
 
 
 def random(state: Replayed, purpose: str) -> np.random.Generator:

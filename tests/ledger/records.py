@@ -19,7 +19,7 @@ from alder.records.fit import Fit
 from alder.records.grammar import Grammar, Nesting
 from alder.records.law import Law
 from alder.records.noise import Noise
-from alder.records.outcome import CAUSES, Refusal
+from alder.records.outcome import CAUSES, Finding, Refusal, Ruling
 from alder.records.problem import Problem, ProblemCode
 from alder.records.proposal import Bounds, Proposal
 from alder.records.roles import Roles
@@ -164,6 +164,9 @@ def fits(draw: st.DrawFn) -> Fit:
 
 laws: st.SearchStrategy[Law] = fits().map(lambda fit: fit.law)
 candidates = st.builds(Candidate, laws, FINITE, TEXTS)
+findings = st.builds(
+    Finding, st.sampled_from(sorted(CAUSES)), st.sampled_from(get_args(Ruling)), TEXTS
+)
 refusals = st.builds(
     Refusal,
     st.sampled_from(sorted(CAUSES)),
@@ -171,4 +174,5 @@ refusals = st.builds(
     TEXTS,
     st.none() | laws,
     st.lists(laws, max_size=2).map(tuple),
+    st.lists(findings, max_size=3).map(tuple),
 )

@@ -101,8 +101,17 @@ def test_a_candidate_round_trips(candidate: Any) -> None:
 @given(records.refusals)
 def test_a_refusal_round_trips(refusal: Any) -> None:
     again = coding.refusal_from_json(through_bytes(coding.refusal_to_json(refusal)))
-    for name in ("cause", "reason", "advice", "candidate", "rivals"):
+    for name in ("cause", "reason", "advice", "candidate", "rivals", "findings"):
         assert getattr(again, name) == getattr(refusal, name)
+
+
+@given(records.refusals)
+def test_a_refusal_from_before_findings_were_kept_is_read(refusal: Any) -> None:
+    value = coding.refusal_to_json(refusal)
+    del value["findings"]
+    again = coding.refusal_from_json(through_bytes(value))
+    assert again.cause == refusal.cause
+    assert again.ruled_out == ()
 
 
 def test_a_source_no_checker_would_read_is_cut_and_says_how_long_it_was() -> None:

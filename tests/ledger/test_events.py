@@ -11,15 +11,17 @@ from alder.errors import BadLedger
 from alder.ledger import entries
 from alder.ledger.content import GENESIS, pack, unpack
 from alder.ledger.events import Replayed, advance, replay
-from alder.ports import Event
+from alder.ports import Event, Submission
 from alder.records.budget import Spent
 from alder.records.experiment import FailedRun
+from alder.records.proposal import Proposal
 from ledger.story import (
     BUDGET,
     CONFIGURATION,
     N_ROUNDS,
     beginning,
     chained,
+    fit_of,
     one_round,
     rows,
     story,
@@ -53,6 +55,27 @@ def test_replay_of_a_whole_study_knows_all_of_it() -> None:
     assert state.end.refusal.cause == "budget"
     assert state.end.cut_short
     assert state.end.spent == state.spent
+
+
+def test_rows_left_out_and_folds_are_counted() -> None:
+    fit = entries.fit(0, fit_of(2.0), validation_nmse=0.1, misfits=[], folds=5)
+    proposal = entries.proposal(Submission("k*x"), Proposal(fit_of(2.0).structure))
+    written = [*beginning()[:2], entries.initial(rows(9, seed=1), n_dropped=3), proposal, fit]
+    state = replay(chained(written))
+    assert state.n_dropped == 3
+    assert state.attempts[0].folds == 5
+
+
+def test_ledgers_from_before_those_counts_are_read() -> None:
+    fit = entries.fit(0, fit_of(2.0), validation_nmse=0.1, misfits=[], folds=5)
+    proposal = entries.proposal(Submission("k*x"), Proposal(fit_of(2.0).structure))
+    written = [*beginning()[:2], entries.initial(rows(9, seed=1), n_dropped=3), proposal, fit]
+    for _, content in written:
+        content.pop("n_dropped", None)
+        content.pop("folds", None)
+    state = replay(chained(written))
+    assert state.n_dropped == 0
+    assert state.attempts[0].folds == 0
 
 
 def test_replay_rebuilds_evidence() -> None:

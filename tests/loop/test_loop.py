@@ -7,6 +7,7 @@ from loop.scripted import Answers, Memory, Scripted, stages
 from study.problems import outcome_of
 from study.spoken import as_bytes
 
+from alder.fitting.crossvalidation import FOLDS
 from alder.loop import Stages, run, step
 from alder.records.budget import Budget
 from alder.records.experiment import Setting
@@ -51,7 +52,8 @@ def test_an_accepted_law_ends_the_study_with_its_verdict() -> None:
     assert outcome.refusal is None
     assert outcome.verdict is not None
     assert outcome.verdict.accepted
-    assert outcome.spent.proposals == outcome.spent.fits == 1
+    assert outcome.spent.proposals == 1
+    assert outcome.spent.fits == 1 + FOLDS  # cross-validated: there are no validation rows
 
 
 def test_the_law_that_is_returned_is_the_one_that_was_judged() -> None:

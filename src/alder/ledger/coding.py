@@ -26,7 +26,7 @@ from alder.records.lawfile import (
     variable_from_json,
     variable_to_json,
 )
-from alder.records.outcome import Refusal
+from alder.records.outcome import Finding, Refusal
 from alder.records.problem import Problem
 from alder.records.proposal import Bounds, Proposal
 from alder.records.roles import Roles
@@ -36,7 +36,17 @@ Json: TypeAlias = dict[str, object]
 Value: TypeAlias = Mapping[str, Any]
 
 Plain: TypeAlias = (
-    Roles | Budget | Spent | Floors | Nesting | Problem | Misfit | Separation | Verdict | Commitment
+    Roles
+    | Budget
+    | Spent
+    | Floors
+    | Nesting
+    | Problem
+    | Misfit
+    | Separation
+    | Verdict
+    | Commitment
+    | Finding
 )
 """Records whose fields are numbers and texts; their JSON is their fields."""
 
@@ -220,6 +230,7 @@ def refusal_to_json(refusal: Refusal) -> Json:
         "advice": refusal.advice,
         "candidate": None if refusal.candidate is None else law_to_json(refusal.candidate),
         "rivals": [law_to_json(law) for law in refusal.rivals],
+        "findings": [plain_to_json(finding) for finding in refusal.findings],
     }
 
 
@@ -232,6 +243,7 @@ def refusal_from_json(value: Value) -> Refusal:
         advice=value["advice"],
         candidate=None if candidate is None else law_from_json(candidate),
         rivals=tuple(map(law_from_json, cast("Sequence[Value]", value["rivals"]))),
+        findings=tuple(Finding(**finding) for finding in value.get("findings", ())),
     )
 
 

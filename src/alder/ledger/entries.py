@@ -62,9 +62,9 @@ def commitments(made: Sequence[Commitment]) -> Entry:
     return "commitments", {"commitments": [plain_to_json(commitment) for commitment in made]}
 
 
-def initial(rows: Trajectory) -> Entry:
-    """Give the rows that were there before the first experiment."""
-    return "initial", trajectory_to_json(rows)
+def initial(rows: Trajectory, *, n_dropped: int = 0) -> Entry:
+    """Give the rows that were there before the first experiment, and how many were left out."""
+    return "initial", {**trajectory_to_json(rows), "n_dropped": n_dropped}
 
 
 def validation(rows: Trajectory) -> Entry:
@@ -95,13 +95,22 @@ def problems(attempt: int, found: Sequence[Problem]) -> Entry:
 
 
 def fit(
-    attempt: int, found: Fit, *, validation_nmse: float | None, misfits: Sequence[Misfit]
+    attempt: int,
+    found: Fit,
+    *,
+    validation_nmse: float | None,
+    misfits: Sequence[Misfit],
+    folds: int = 0,
 ) -> Entry:
-    """Record the fit of an attempt; a later fit of the same attempt replaces it."""
+    """Record the fit of an attempt; a later fit of the same attempt replaces it.
+
+    The error is that on validation rows, or the cross-validated one over so many folds.
+    """
     return "fit", {
         "attempt": attempt,
         "fit": fit_to_json(found),
         "validation_nmse": validation_nmse,
+        "folds": folds,
         "misfits": [plain_to_json(misfit) for misfit in misfits],
     }
 

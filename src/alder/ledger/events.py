@@ -36,7 +36,7 @@ class Replayed:
 
     `pending` are choices without an answer, `abandoned` those nobody waits for. `candidates` are
     the last ones selection saw, after `n_selected` attempts. `budget` is the one in force. `end` is
-    None while the study runs.
+    None while the study runs. `n_dropped` counts rows that were left out, a value missing.
     """
 
     n_events: int = 0
@@ -56,6 +56,7 @@ class Replayed:
     spent: Spent = field(default_factory=Spent)
     n_selected: int = 0
     end: Outcome | None = None
+    n_dropped: int = 0
 
     @property
     def evidence(self) -> Evidence | None:
@@ -121,6 +122,7 @@ class Replaying:
         self.spent = state.spent
         self.n_selected = state.n_selected
         self.end = state.end
+        self.n_dropped = state.n_dropped
 
     def add(self, event: Event) -> None:
         """Add one event; raise `BadLedger` where it is of no known kind, or amiss."""
@@ -162,6 +164,7 @@ class Replaying:
             spent=self.spent,
             n_selected=self.n_selected,
             end=self.end,
+            n_dropped=self.n_dropped,
         )
 
 
@@ -182,6 +185,7 @@ def _commitments(state: Replaying, event: Event) -> None:
 def _initial(state: Replaying, event: Event) -> None:
     value: Value = event.content
     state.initial = trajectory_from_json(value)
+    state.n_dropped = value.get("n_dropped", 0)
 
 
 def _validation(state: Replaying, event: Event) -> None:
@@ -211,6 +215,7 @@ def _fit(state: Replaying, event: Event) -> None:
         value["attempt"],
         fit=fit_from_json(value["fit"]),
         validation_nmse=value["validation_nmse"],
+        folds=value.get("folds", 0),
         misfits=tuple(Misfit(**misfit) for misfit in value["misfits"]),
     )
 

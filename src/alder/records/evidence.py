@@ -36,7 +36,8 @@ class Misfit:
 class Attempt:
     """One proposal and what became of it; an unreadable one has problems and no proposal.
 
-    `rivals` are structures the proposer thought about as good.
+    `rivals` are structures the proposer thought about as good. `validation_nmse` is the error on
+    validation rows, or where there are none the cross-validated one over so many `folds`.
     """
 
     proposal: Proposal | None
@@ -46,6 +47,7 @@ class Attempt:
     validation_nmse: float | None = None
     misfits: tuple[Misfit, ...] = ()
     category: Category | None = None
+    folds: int = 0
 
 
 @final

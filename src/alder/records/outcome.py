@@ -28,12 +28,29 @@ CAUSES: dict[Cause, str] = {
 }
 
 
+Ruling: TypeAlias = Literal["stands", "ruled-out", "untested", "undecided"]
+"""What a test says of its cause: it decided, its number speaks against it, it could not be made,
+or it would have spoken too had an earlier one not decided."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the test of one cause computed: a ruling, and a sentence with the number behind it."""
+
+    cause: Cause
+    ruling: Ruling
+    sentence: str
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Refusal:
     """Why no law is returned, what to do next, and what was left standing.
 
     `candidate` is the last fitted law, kept for scoring and pictures; it was not admitted.
+    `findings` hold what the test of every cause computed, in the order of the tests; ledgers from
+    before they were kept have none.
     """
 
     cause: Cause
@@ -41,6 +58,12 @@ class Refusal:
     advice: str
     candidate: Law | None = None
     rivals: tuple[Law, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ruled_out(self) -> tuple[Finding, ...]:
+        """The causes whose tests speak against them, each with the number that rules it out."""
+        return tuple(finding for finding in self.findings if finding.ruling == "ruled-out")
 
 
 @final

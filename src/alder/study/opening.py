@@ -130,7 +130,7 @@ def _begin(
         with journal.together():
             journal.write(entries.configuration(configuration))
             journal.write(entries.commitments(vault.commitments()))
-            journal.write(entries.initial(rows.initial))
+            journal.write(entries.initial(rows.initial, n_dropped=rows.n_dropped))
             if rows.validation is not None:
                 journal.write(entries.validation(rows.validation))
         return

@@ -1,0 +1,133 @@
+r"""The error a law would make on rows it was not fitted to, where nobody set such rows apart."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.expr.evaluate import evaluate
+from alder.expr.nodes import parameters
+from alder.fitting.many import fit_many
+from alder.records.effort import FULL
+from alder.records.evidence import Evidence
+from alder.records.proposal import Proposal
+from alder.tables import drop_missing
+
+FOLDS = 5
+# With fewer rows a fold would hold a single one.
+_FEWEST = 2 * FOLDS
+# Fitting k coefficients to n rows makes the error of the fit too small by a factor of about
+# 1 - 2 k / n (Akaike); beyond this many rows a coefficient that is under one percent, and the fit
+# need not be repeated to know it.
+_FEW_PER_COEFFICIENT = 200
+_SEED = 20261116
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """The error on rows a law was not fitted to, over the target's variance.
+
+    `folds` counts the parts that were left out in turn; 0 where validation rows were given.
+    """
+
+    nmse: float
+    folds: int
+
+
+def held_out_error(
+    proposal: Proposal, values: Mapping[str, float], evidence: Evidence
+) -> HeldOut | None:
+    r"""Return the error of a fitted law on rows it was not fitted to, where that can be said.
+
+    $$\mathrm{NMSE} = \frac{\sum_i (y_i - f_{-i}(x_i))^2}{\sum_i (y_i - \bar y)^2}$$
+
+    $f$ has the coefficients `values` on validation rows, where such were given. Otherwise, with few
+    rows, $f_{-i}$ is the same structure fitted without the part that row $i$ belongs to: whole
+    groups where rows have groups, else blocks of time where they have a time, else a fifth of the
+    rows at random. The offset of a group is no part of a law and does not count as its error. None
+    with many rows, where the error of the fit says the same, and with too few to leave some out.
+    """
+    target, floors = evidence.grammar.target.name, evidence.grammar.floors
+    if evidence.validation is not None:
+        rows = evidence.validation.columns
+        said = evaluate(proposal.structure, rows, values, floors)
+        return _over_variance(rows[target], rows[target] - said, folds=0)
+    rows, _ = drop_missing(evidence.rows(), evidence.columns)
+    n, k = len(rows[target]), len(parameters(proposal.structure))
+    if not _FEWEST <= n < _FEW_PER_COEFFICIENT * max(k, 1):
+        return None
+    part = parts_of(rows, evidence.roles.group, evidence.roles.time)
+    n_parts = int(part.max()) + 1
+    error = np.zeros(n)
+    for left_out in range(n_parts):
+        out = part == left_out
+        found = _error_without(proposal, rows, out, evidence)
+        if found is None:
+            return None
+        error[out] = found
+    return _over_variance(rows[target], error, folds=n_parts)
+
+
+def parts_of(
+    rows: Mapping[str, FloatArray], group: str | None = None, time: str | None = None
+) -> NDArray[np.intp]:
+    """Number the part of each row: whole groups, or blocks of time, or rows at random.
+
+    >>> parts_of({"t": np.arange(10.0)}, time="t").tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    """
+    n = len(next(iter(rows.values())))
+    rng = np.random.default_rng(_SEED)
+    if group is not None:
+        names, index = np.unique(rows[group], return_inverse=True)
+        if len(names) > 1:
+            return (rng.permutation(len(names)) % FOLDS)[index.reshape(-1)]
+    if time is not None:
+        place = np.empty(n, dtype=np.intp)
+        place[np.argsort(rows[time], kind="stable")] = np.arange(n)
+        return place * FOLDS // n
+    return rng.permutation(n) % FOLDS
+
+
+def _error_without(
+    proposal: Proposal, rows: Mapping[str, FloatArray], out: NDArray[np.bool_], evidence: Evidence
+) -> FloatArray | None:
+    """Fit without some rows and return the errors on them; None where too few are left."""
+    grammar, roles = evidence.grammar, evidence.roles
+    kept = {name: column[~out] for name, column in rows.items()}
+    judged = {name: column[out] for name, column in rows.items()}
+    weighed = roles.weight is None or kept[roles.weight].any()
+    if np.ptp(kept[grammar.target.name]) == 0.0 or not weighed:
+        return None
+    fits = fit_many(
+        [proposal], kept, target=grammar.target, variables=grammar.variables,
+        sigma=roles.sigma, weight=roles.weight, group=roles.group, effort=FULL,
+        floors=grammar.floors,
+    )  # fmt: skip
+    error = judged[grammar.target.name] - evaluate(
+        proposal.structure, judged, fits.values(0), grammar.floors
+    )
+    return _without_offsets(error, judged, roles.group)
+
+
+def _without_offsets(
+    error: FloatArray, rows: Mapping[str, FloatArray], group: str | None
+) -> FloatArray:
+    if group is None:
+        return error
+    _, index = np.unique(rows[group], return_inverse=True)
+    index = index.reshape(-1)
+    return error - (np.bincount(index, error) / np.bincount(index))[index]
+
+
+def _over_variance(y: FloatArray, error: FloatArray, *, folds: int) -> HeldOut | None:
+    spread = float(np.sum(np.square(y - y.mean())))
+    with np.errstate(over="ignore"):
+        missed = float(np.sum(np.square(error)))
+    if not spread > 0.0 or not np.isfinite(missed):
+        return None
+    return HeldOut(missed / spread, folds)
