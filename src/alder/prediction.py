@@ -34,6 +34,7 @@ def predict_rows(law: Law, columns: Mapping[str, FloatArray]) -> FloatArray:
         for row, name in enumerate(names):
             table[row] = columns[name][part]
         sizes = np.ones(len(names) + 1)
-        rows = Rows(table, np.zeros(n), np.empty(0), np.empty(0, np.int64), 0, sizes, limits)
+        none = np.empty(0, np.int64)
+        rows = Rows(table, np.zeros(n), np.empty(0), none, 0, sizes, limits, none)
         found[part], _ = evaluate_with_jacobian(batch, np.empty(0), rows)
     return found

@@ -79,8 +79,8 @@ def fit_events(
     structures, and from a fixed set of points inside the bounds. `loss` is the mean logistic loss
     and `nmse` its share of what tossing a coin would lose.
     """
-    if len(observations.sigma) or observations.groups:
-        raise BadTable("A law of events takes weights, but no error bars and no groups.")
+    if len(observations.sigma) or observations.groups or observations.segments.summed:
+        raise BadTable("A law of events takes weights, but no error bars, no groups and no sums.")
     signs, weights = _labels(observations, target.name)
     batch = encode([request.structure], observations.names, request.fixed)
     names = batch.parameters[0]

@@ -61,6 +61,7 @@ def fit(  # noqa: PLR0913 (a user's whole request in one call)
     sigma: str | None = None,
     weight: str | None = None,
     group: str | None = None,
+    sums: str | None = None,
     noise: Noise | None = None,
     objective: Loss = "squared",
     effort: Effort = THOROUGH,
@@ -70,9 +71,11 @@ def fit(  # noqa: PLR0913 (a user's whole request in one call)
 
     `structure` is human syntax, a tree or a proposal; in human syntax the columns of `rows` are
     variables and every other name is a coefficient. `sigma`, `weight` and `group` name columns:
-    error bars, relative weights, and groups of rows with an offset of their own. `bounds` are
-    (lower, upper) pairs, `fixed` holds coefficients at a value. Without error bars the noise is
-    estimated, additive plus proportional, unless `noise` gives it.
+    error bars, relative weights, and groups of rows with an offset of their own. `sums` names the
+    column that says which observation a row belongs to, where the target, repeated on each of its
+    rows, is the sum of the law over them. `bounds` are (lower, upper) pairs, `fixed` holds
+    coefficients at a value. Without error bars the noise is estimated, additive plus
+    proportional, unless `noise` gives it.
 
     >>> import numpy as np
     >>> r = np.linspace(1.0, 3.0, 20)
@@ -81,7 +84,7 @@ def fit(  # noqa: PLR0913 (a user's whole request in one call)
     (2.0, -1.5)
     """
     goal = target if isinstance(target, Variable) else Variable(target)
-    roles = Roles(sigma, weight, group)
+    roles = Roles(sigma, weight, group, sums=sums)
     names = known_names(rows, goal.name, roles.names, variables)
     request = make_request(structure, names, bounds, fixed)
     observations = observe(rows, goal.name, _columns_of(request), roles)
@@ -123,7 +126,7 @@ def fit_squared(task: FitTask, effort: Effort) -> Fit:
     if len(observations.sigma):
         return assemble(task, solved)
     nominal = len(parameters(task.request.structure)) - len(task.request.fixed)
-    residual_df = observations.n_rows - nominal - max(len(observations.groups) - 1, 0)
+    residual_df = observations.n_observations - nominal - max(len(observations.groups) - 1, 0)
     for _ in range(_NOISE_ROUNDS):
         noise = task.noise or _noise_of(task, solved, residual_df)
         variances: FloatArray = np.square(noise.sigma(_predict(task, solved.values)))
@@ -145,7 +148,8 @@ def assemble(task: FitTask, solved: Solved) -> Fit:
         floors=task.floors,
     )  # fmt: skip
     residuals, offsets = _residuals(task, solved)
-    residual_df = max(observations.n_rows - estimates.n_free - max(n_groups - 1, 0), 0)
+    n_free = estimates.n_free + max(n_groups - 1, 0)
+    residual_df = max(observations.n_observations - n_free, 0)
     with np.errstate(over="ignore"):
         chi2 = min(float(np.sum(weights * np.square(residuals))), _HUGE**2)
     if len(observations.sigma):
@@ -158,6 +162,9 @@ def assemble(task: FitTask, solved: Solved) -> Fit:
     else:
         noise = _noise_of(task, solved, residual_df)
         estimates = scale(estimates, chi2 / max(residual_df, 1), residual_df)
+    if n_groups:
+        between = float(np.std(offsets, ddof=1)) if n_groups > 1 else 0.0
+        noise = replace(noise, between=min(between, _HUGE), n_groups=n_groups)
     return Fit(
         structure=request.structure,
         target=task.target,
@@ -170,7 +177,7 @@ def assemble(task: FitTask, solved: Solved) -> Fit:
         ),
         covariance=estimates.covariance,
         noise=noise,
-        loss=chi2 / observations.n_rows,
+        loss=chi2 / observations.n_observations,
         nmse=_nmse(residuals, observations.target, weights),
         n_rows=observations.n_rows,
         residual_df=residual_df,
@@ -198,7 +205,10 @@ def _solve(task: FitTask, weights: FloatArray, effort: Effort) -> Solved:
 
 
 def _predict(task: FitTask, values: Mapping[str, float]) -> FloatArray:
-    return evaluate(task.request.structure, task.observations.by_name, values, task.floors)
+    """Return what the law says of each observation."""
+    rows = task.observations
+    said = evaluate(task.request.structure, rows.by_name, values, task.floors)
+    return rows.segments.total(said)
 
 
 def _residuals(task: FitTask, solved: Solved) -> tuple[FloatArray, FloatArray]:

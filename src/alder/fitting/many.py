@@ -83,6 +83,7 @@ def fit_many(  # noqa: PLR0913 (a user's whole request in one call)
     sigma: str | None = None,
     weight: str | None = None,
     group: str | None = None,
+    sums: str | None = None,
     effort: Effort = SCREENED,
     floors: Floors | None = None,
     near: Sequence[Mapping[str, float]] = (),
@@ -92,10 +93,11 @@ def fit_many(  # noqa: PLR0913 (a user's whole request in one call)
 
     `bounds` and `fixed` apply to every structure that has a parameter of that name; a proposal
     brings its own bounds, which come first. `near` gives each structure parameters to look at
-    first, where something is known of them. The result does not depend on `jobs`.
+    first, where something is known of them. `sums` is as in `fit`. The result does not depend on
+    `jobs`.
     """
     goal = target if isinstance(target, Variable) else Variable(target)
-    roles = Roles(sigma, weight, group)
+    roles = Roles(sigma, weight, group, sums=sums)
     names = known_names(rows, goal.name, roles.names, variables)
     shared = {n: p if isinstance(p, Bounds) else Bounds(*p) for n, p in (bounds or {}).items()}
     held = {name: float(value) for name, value in (fixed or {}).items()}
@@ -132,7 +134,7 @@ def _collect(tasks: tuple[FitTask, ...], observations: Observations, solutions: 
     total = float(np.sum(weights * np.square(observations.target - mean)))
     sums = solutions.reports[:, 0]
     return Fits(
-        loss=sums / observations.n_rows,
+        loss=sums / observations.n_observations,
         nmse=sums / total,
         converged=solutions.reports[:, 1] == 0.0,
         n_nonlinear=solutions.reports[:, 4].astype(np.int64),

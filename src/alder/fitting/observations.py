@@ -1,7 +1,7 @@
 """Rows made ready for a fit: the columns a law needs, the target, error bars, weights, groups."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray, freeze
 from alder.errors import BadTable
 from alder.records.roles import Roles
+from alder.segments import Segments, observation_names, require_agreement
 from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
 
 
@@ -19,7 +20,9 @@ class Observations:
     """Complete rows: columns (variables, n), target (n), and what is known about each row.
 
     `sigma` and `weight` are (n) or empty; `group` holds one index into `groups` per row, or is
-    empty. `n_dropped` counts rows left out because a value was missing.
+    empty. `n_dropped` counts rows left out because a value was missing. Where targets are sums
+    over rows, the rows of an observation lie together, `segments` says where, and everything but
+    `columns` has one entry per observation.
     """
 
     names: tuple[str, ...]
@@ -30,16 +33,22 @@ class Observations:
     group: NDArray[np.int64]
     groups: tuple[str, ...]
     n_dropped: int
+    segments: Segments = field(default_factory=Segments)
 
     @property
     def n_rows(self) -> int:
         """Count the complete rows."""
+        return self.columns.shape[1]
+
+    @property
+    def n_observations(self) -> int:
+        """Count the targets: as many as rows, unless a target is a sum over several."""
         return len(self.target)
 
     @property
     def by_name(self) -> dict[str, FloatArray]:
-        """The columns as a mapping; the target stands in where a law has no variables."""
-        return dict(zip(self.names, self.columns, strict=True)) or {"": self.target}
+        """The columns as a mapping; zeros stand in where a law has no variables."""
+        return dict(zip(self.names, self.columns, strict=True)) or {"": np.zeros(self.n_rows)}
 
     def weights(self) -> FloatArray:
         """Return the weight of each squared residual before any noise is estimated.
@@ -50,16 +59,19 @@ class Observations:
             return 1.0 / np.square(self.sigma) * (self.weight if len(self.weight) else 1.0)
         if len(self.weight):
             return self.weight / self.weight.mean()
-        return np.ones(self.n_rows)
+        return np.ones(self.n_observations)
 
 
 def observe(rows: Rows, target: str, names: Sequence[str], roles: Roles) -> Observations:
     """Pick the columns a fit needs, drop incomplete rows, and refuse what no fit can use."""
-    apart = [n for n in (roles.sigma, roles.weight, roles.group) if n is not None]
+    apart = [n for n in (roles.sigma, roles.weight, roles.group, roles.sums) if n is not None]
     require_columns([*names, target, *apart], column_names(rows))
     wanted = [*names, target, *(n for n in (roles.sigma, roles.weight) if n is not None)]
     columns = as_columns(rows, wanted)
     complete = np.all([~np.isnan(columns[name]) for name in wanted], axis=0)
+    belongs = observation_names(rows, roles.sums) if roles.sums is not None else None
+    if belongs is not None:  # a sum lacks a term where one of its rows does
+        complete &= ~np.isin(belongs, belongs[~complete])
     labels = as_labels(rows, roles.group) if roles.group is not None else ()
     if not complete.any():
         raise BadTable("Every row has a missing value in a column the law needs; nothing is left.")
@@ -74,7 +86,7 @@ def observe(rows: Rows, target: str, names: Sequence[str], roles: Roles) -> Obse
     groups = tuple(dict.fromkeys(kept))
     index_of = {label: index for index, label in enumerate(groups)}
     stacked = np.array([columns[name][complete] for name in names], dtype=np.float64)
-    return Observations(
+    found = Observations(
         names=tuple(names),
         columns=freeze(stacked.reshape(len(names), len(y))),
         target=freeze(y),
@@ -83,6 +95,32 @@ def observe(rows: Rows, target: str, names: Sequence[str], roles: Roles) -> Obse
         group=np.array([index_of[label] for label in kept], dtype=np.int64),
         groups=groups,
         n_dropped=int((~complete).sum()),
+    )
+    return found if belongs is None else _summed(found, belongs[complete], target, roles)
+
+
+def _summed(rows: Observations, belongs: FloatArray, target: str, roles: Roles) -> Observations:
+    """Put the rows of each observation together, and keep one target for each."""
+    segments = Segments.of(belongs)
+    shared = {target: rows.target, roles.sigma: rows.sigma, roles.weight: rows.weight}
+    shared[roles.group] = rows.group.astype(np.float64)
+    for name, values in shared.items():
+        if name is not None and len(values):
+            require_agreement(segments, values, name)
+
+    def first(values: FloatArray) -> FloatArray:
+        return freeze(segments.first(values)) if len(values) else values
+
+    return Observations(
+        names=rows.names,
+        columns=freeze(rows.columns[:, segments.order]),
+        target=first(rows.target),
+        sigma=first(rows.sigma),
+        weight=first(rows.weight),
+        group=first(rows.group.astype(np.float64)).astype(np.int64),
+        groups=rows.groups,
+        n_dropped=rows.n_dropped,
+        segments=Segments(np.arange(rows.n_rows), segments.starts),
     )
 
 

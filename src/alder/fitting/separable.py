@@ -62,8 +62,12 @@ def shuffled(n_rows: int) -> NDArray[np.int64]:
 def kernel_rows(
     observations: Observations, weights: FloatArray, floors: Floors, order: NDArray[np.int64]
 ) -> Rows:
-    """Lay rows out for the kernel: in this order, contiguous, weights as square roots."""
-    columns = np.ascontiguousarray(observations.columns[:, order])
+    """Lay rows out for the kernel: in this order, contiguous, weights as square roots.
+
+    Where targets are sums over rows, the order is that of observations.
+    """
+    places, segments = observations.segments.take(order)
+    columns = np.ascontiguousarray(observations.columns[:, places])
     target = observations.target[order]
     even = bool((weights == weights[0]).all())
     # Equal weights only scale the sum of squares; leaving them out saves a product per column.
@@ -77,6 +81,7 @@ def kernel_rows(
         len(observations.groups),
         sizes,
         np.array([floors.denominator, floors.base, floors.exponent, floors.saturation]),
+        np.append(segments.starts, len(places)) if segments.summed else np.empty(0, np.int64),
     )
 
 
@@ -99,7 +104,7 @@ def solve(
 
     `near` holds parameters to look at first, one mapping per structure, or none at all.
     """
-    order = shuffled(observations.n_rows)
+    order = shuffled(observations.n_observations)
     rows = kernel_rows(observations, weights, settings.floors, order)
     flat = _flatten(batch, bounds)
     values = np.full(len(flat[0]), np.nan)

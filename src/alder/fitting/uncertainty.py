@@ -69,21 +69,22 @@ def estimate(
 ) -> Estimates:
     r"""Return $C = (J^TWJ)^{-1}$ in units of the weights, before it is scaled by the noise.
 
-    $J$ is over the free parameters, with group offsets projected out. Intervals are left empty;
+    $J$ is over the free parameters, summed over the rows of each observation where targets are
+    such sums, with group offsets projected out. Intervals are left empty;
     `scale` fills them.
     """
     names = parameters(structure)
     free = [name for name in names if states[name] == "free"]
     columns = observations.by_name
     _, derivatives = jacobian(structure, columns, values, free, floors)
+    derivatives = observations.segments.total(derivatives)
     n_groups = len(observations.groups)
     derivatives = centre(derivatives, weights, observations.group, n_groups)
     point = np.array([values[name] for name in free])
 
     def predict(trial: FloatArray) -> FloatArray:
-        return evaluate(
-            structure, columns, {**values, **dict(zip(free, trial, strict=True))}, floors
-        )
+        moved = {**values, **dict(zip(free, trial, strict=True))}
+        return observations.segments.total(evaluate(structure, columns, moved, floors))
 
     determination = determine(derivatives * np.sqrt(weights)[:, None], point, free, predict)
     covariance = np.zeros((len(names), len(names)))

@@ -31,7 +31,9 @@ class Rows(NamedTuple):
     """What is fitted to: columns (variables, n), target (n), square roots of weights (n or 0).
 
     `group` is one number per row, of size 0 without groups; `sizes` the magnitude of each column
-    and, last, of the target.
+    and, last, of the target. Where a target is the sum of the law over several rows, `starts`
+    holds the first row of each such observation and, last, the number of rows; target, weights
+    and groups then have one entry per observation. It is of size 0 otherwise.
     """
 
     columns: np.ndarray
@@ -41,6 +43,7 @@ class Rows(NamedTuple):
     n_groups: int
     sizes: np.ndarray
     floors: np.ndarray
+    starts: np.ndarray
 
 
 class Plan(NamedTuple):
@@ -107,7 +110,7 @@ def _fill_literals(ssa, imm, count, register, registers):
 @fast
 def _evaluate_free(ssa, imm, smask, count, is_front, n_front, column, rows):
     """Evaluate what depends on no parameter on all rows; return the columns kept."""
-    n_rows = rows.target.size
+    n_rows = rows.columns.shape[1]
     extra = np.empty((n_front, n_rows))
     want = np.zeros(count, np.bool_)
     outputs = np.empty(n_front, np.int64)
@@ -150,13 +153,21 @@ def _weigh(target, root_weight):
 
 @strict
 def _static_column(i, ssa, imm, column, rows, extra, target):
-    """Copy a parameter-free term into place, weighted."""
+    """Copy a parameter-free term into place, summed over each observation and weighted."""
+    summed = rows.starts.size > 0
+    whole = np.empty(rows.columns.shape[1]) if summed else target
     if ssa[i, 0] == CST:
-        fill(target, imm[i])
+        fill(whole, imm[i])
     elif column[i] < rows.columns.shape[0]:
-        copy(rows.columns[column[i]], target)
+        copy(rows.columns[column[i]], whole)
     else:
-        copy(extra[column[i] - rows.columns.shape[0]], target)
+        copy(extra[column[i] - rows.columns.shape[0]], whole)
+    if summed:
+        for o in range(target.size):
+            s = 0.0
+            for r in range(rows.starts[o], rows.starts[o + 1]):
+                s += whole[r]
+            target[o] = s
     _weigh(target, rows.root_weight)
 
 

@@ -100,4 +100,5 @@ def _rows(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Rows:
         0,
         np.ones(2),
         np.array([floors.denominator, floors.base, floors.exponent, floors.saturation]),
+        np.empty(0, dtype=np.int64),
     )

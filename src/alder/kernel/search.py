@@ -10,7 +10,8 @@ $$E_k = \sum_j c_j \frac{\partial\varphi_j}{\partial\theta_k},\qquad
   (J^TJ)_{kl} = E_k^TE_l - E_k^T\Phi(\Phi^T\Phi)^{-1}\Phi^TE_l,\qquad g_k = E_k^T\rho .$$
 
 (Golub and Pereyra 1973; the Jacobian is Kaufman's.) $\rho$ is the residual. Rows are read in
-blocks, so memory does not grow with rows times parameters.
+blocks, so memory does not grow with rows times parameters. Where a target is the sum of the law
+over several rows, columns are summed over the rows of each observation before the products.
 
 A Gram matrix knows a sum of squares only to about 1e-15 of the target's own. Where the fit is
 nearly exact, `refine` goes on with explicit residuals, down to rounding.
@@ -60,6 +61,7 @@ class Work(NamedTuple):
     out: np.ndarray
     H: np.ndarray
     sums: np.ndarray
+    summed: np.ndarray
 
 
 @reordered
@@ -90,6 +92,7 @@ def make_work(plan, rows):
         np.empty((max(n_dynamic, 1), BLOCK)),
         np.zeros((plan.n_columns, plan.n_columns)),
         np.zeros((rows.n_groups + 1, plan.n_columns + 1)),
+        np.empty((max(n_dynamic, 1), rows.target.size if rows.starts.size > 0 else 1)),
     )
 
 
@@ -102,9 +105,9 @@ def _set_lines(plan, theta, work):
 
 @fast
 def _copy_block(plan, rows, start, n, n_live, work):
-    """Copy the dynamic columns of a block side by side, weighted."""
+    """Copy the dynamic columns of a block side by side, weighted unless they are summed first."""
     n_values = plan.value_register.size
-    weighted = rows.root_weight.size > 0
+    weighted = rows.root_weight.size > 0 and rows.starts.size == 0
     for d in range(n_live):
         out = work.out[d, :n]
         if d < n_values:
@@ -120,6 +123,55 @@ def _copy_block(plan, rows, start, n, n_live, work):
         else:
             for i in range(n):
                 out[i] = source[i]
+
+
+@fast
+def _add_block(rows, start, n, n_live, at, work):
+    """Add the rows of a block to their observations, the first of which is `at`; return the last.
+
+    The columns of one observation may lie in several blocks.
+    """
+    last = at
+    for d in range(n_live):
+        last = at
+        for i in range(n):
+            while start + i >= rows.starts[last + 1]:
+                last += 1
+            work.summed[d, last] += work.out[d, i]
+    return last
+
+
+@strict
+def _sum_columns(plan, rows, n_observations, n_lines, n_live, work):
+    """Sum the dynamic columns over the rows of each of the first observations, weighted."""
+    for d in range(n_live):
+        fill(work.summed[d, :n_observations], 0.0)
+    n_rows = rows.starts[n_observations]
+    at = np.int64(0)
+    for start in range(0, n_rows, BLOCK):
+        n = min(BLOCK, n_rows - start)
+        run_block(
+            plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
+            start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
+        )  # fmt: skip
+        _copy_block(plan, rows, start, n, n_live, work)
+        at = _add_block(rows, start, n, n_live, at, work)
+    if rows.root_weight.size > 0:
+        for d in range(n_live):
+            for o in range(n_observations):
+                work.summed[d, o] *= rows.root_weight[o]
+
+
+@strict
+def _add_products(plan, out, start, n, n_live, work):
+    """Add to the Gram matrix the products of columns that lie side by side from row `start`."""
+    n_dynamic = plan.value_register.size + plan.pair_value.size
+    for d in range(n_live):
+        column = out[d, :n]
+        for e in range(d + 1):
+            work.H[d, e] += _dot(column, out[e, :n])
+        for s in range(plan.static.shape[0]):
+            work.H[d, n_dynamic + s] += _dot(column, plan.static[s, start : start + n])
 
 
 @strict
@@ -138,7 +190,8 @@ def static_gram(plan, n_rows, H):
 def gram(plan, rows, theta, n_rows, n_lines, work):
     """Fill the Gram matrix of all columns over the first rows, at these nonlinear parameters.
 
-    Derivatives are among the columns where `n_lines` is not zero.
+    Derivatives are among the columns where `n_lines` is not zero. `n_rows` counts observations
+    where rows are summed.
     """
     H = work.H
     n_values = plan.value_register.size
@@ -151,21 +204,22 @@ def gram(plan, rows, theta, n_rows, n_lines, work):
             H[d, e] = 0.0
     if rows.n_groups > 0:
         fill_table(work.sums, 0.0)
-    for start in range(0, n_rows, BLOCK):
+    none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
+    if rows.starts.size > 0:
+        _sum_columns(plan, rows, n_rows, n_lines, n_live, work)
+        _add_products(plan, work.summed, none, n_rows, n_live, work)
+        if rows.n_groups > 0:
+            _sum_groups(plan, rows, work.summed, none, n_rows, n_live, work)
+    for start in range(0, n_rows if rows.starts.size == 0 else 0, BLOCK):
         n = min(BLOCK, n_rows - start)
         run_block(
             plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
             start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
         )  # fmt: skip
         _copy_block(plan, rows, start, n, n_live, work)
-        for d in range(n_live):
-            out = work.out[d, :n]
-            for e in range(d + 1):
-                H[d, e] += _dot(out, work.out[e, :n])
-            for s in range(n_static):
-                H[d, n_dynamic + s] += _dot(out, plan.static[s, start : start + n])
+        _add_products(plan, work.out, start, n, n_live, work)
         if rows.n_groups > 0:
-            _sum_groups(plan, rows, start, n, n_live, work)
+            _sum_groups(plan, rows, work.out, start, n, n_live, work)
     for d in range(n_live):
         for e in range(d):
             H[e, d] = H[d, e]
@@ -177,7 +231,7 @@ def gram(plan, rows, theta, n_rows, n_lines, work):
 
 
 @strict
-def _sum_groups(plan, rows, start, n, n_live, work):
+def _sum_groups(plan, rows, out, start, n, n_live, work):
     """Add a block to the weighted sums of each group; the last column holds the weights."""
     n_dynamic = plan.value_register.size + plan.pair_value.size
     weighted = rows.root_weight.size > 0
@@ -186,7 +240,7 @@ def _sum_groups(plan, rows, start, n, n_live, work):
         for g in (rows.group[start + i], rows.n_groups):
             work.sums[g, plan.n_columns] += w * w
             for d in range(n_live):
-                work.sums[g, d] += w * work.out[d, i]
+                work.sums[g, d] += w * out[d, i]
             for s in range(plan.static.shape[0]):
                 work.sums[g, n_dynamic + s] += w * plan.static[s, start + i]
 
@@ -467,6 +521,8 @@ def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
     n_live = n_dynamic if n_lines > 0 else n_values
     n_static = plan.static.shape[0]
     n_rows = rows.target.size
+    summed = rows.starts.size > 0
+    out = work.summed if summed else work.out
     p = n_linear + theta.size
     residual = np.empty(BLOCK)
     J = np.empty((p, BLOCK))
@@ -475,13 +531,18 @@ def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
     if n_lines > 0 or theta.size == 0:
         fill_table(A, 0.0)
         fill(g, 0.0)
+    if summed:
+        _sum_columns(plan, rows, n_rows, n_lines, n_live, work)
     for start in range(0, n_rows, BLOCK):
         n = min(BLOCK, n_rows - start)
-        run_block(
-            plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
-            start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
-        )  # fmt: skip
-        _copy_block(plan, rows, start, n, n_live, work)
+        first = start if summed else 0
+        if not summed:
+            run_block(
+                plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns,
+                plan.extra, start, n, n_lines, rows.floors, work.registers, work.tangents,
+                work.scratch,
+            )  # fmt: skip
+            _copy_block(plan, rows, start, n, n_live, work)
         fill(residual[:n], 0.0)
         for j in range(n_linear + 1):
             column = plan.offset_column if j == n_linear else plan.linear_column[j]
@@ -489,7 +550,7 @@ def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
                 continue
             a = 1.0 if j == n_linear else c[j]
             if column < n_values:
-                source = work.out[column, :n]
+                source = out[column, first : first + n]
             else:
                 source = plan.static[column - n_dynamic, start : start + n]
             for i in range(n):
@@ -507,7 +568,7 @@ def _explicit_pass(plan, rows, theta, c, n_lines, work, A, g):
             owner = plan.value_source[plan.pair_value[pair]]
             a = 1.0 if owner == OFFSET else c[owner]
             row = J[n_linear + plan.pair_line[pair]]
-            tangent = work.out[n_values + pair]
+            tangent = out[n_values + pair, first : first + n]
             for i in range(n):
                 row[i] += a * tangent[i]
         for a_ in range(p):
@@ -623,7 +684,7 @@ def fit_batch(
 
     Values that come in finite are where to look first; NaN says that nothing is known. A report
     receives the sum of squares, the code, passes over the rows, whether residuals were refined,
-    and the number of nonlinear parameters.
+    and the number of nonlinear parameters. Where rows are summed, `n_rows` counts observations.
     """
     n_rows = rows.target.size
     n_screen = min(n_rows, effort.screen_rows)
@@ -718,8 +779,9 @@ def evaluate_structure(opcodes, arguments, literals, parameters, rows, values, j
     n_lines = plan.line_parameter.size if jacobian.size > 0 else 0
     fill_table(jacobian, 0.0)
     n_values = plan.value_register.size
-    for start in range(0, rows.target.size, BLOCK):
-        n = min(BLOCK, rows.target.size - start)
+    n_rows = rows.columns.shape[1]
+    for start in range(0, n_rows, BLOCK):
+        n = min(BLOCK, n_rows - start)
         if n_values == 0:
             copy(plan.static[0, start : start + n], values[start : start + n])
             continue
