@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from alder.errors import AlderError, BadLedger
+from alder.expr.canonical import skeleton_digest
 from alder.ledger.coding import (
     Value,
     candidate_from_json,
@@ -36,7 +37,8 @@ class Replayed:
 
     `pending` are choices without an answer, `abandoned` those nobody waits for. `candidates` are
     the last ones selection saw, after `n_selected` attempts. `budget` is the one in force. `end` is
-    None while the study runs. `n_dropped` counts rows that were left out, a value missing.
+    None while the study runs. `n_dropped` counts rows that were left out, a value missing. `labels`
+    are those of all candidates of all rounds, by skeleton digest.
     """
 
     n_events: int = 0
@@ -57,6 +59,7 @@ class Replayed:
     n_selected: int = 0
     end: Outcome | None = None
     n_dropped: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def evidence(self) -> Evidence | None:
@@ -123,6 +126,7 @@ class Replaying:
         self.n_selected = state.n_selected
         self.end = state.end
         self.n_dropped = state.n_dropped
+        self.labels = dict(state.labels)
 
     def add(self, event: Event) -> None:
         """Add one event; raise `BadLedger` where it is of no known kind, or amiss."""
@@ -165,6 +169,7 @@ class Replaying:
             n_selected=self.n_selected,
             end=self.end,
             n_dropped=self.n_dropped,
+            labels=dict(self.labels),
         )
 
 
@@ -231,6 +236,8 @@ def _candidates(state: Replaying, event: Event) -> None:
     value: Value = event.content
     state.candidates = tuple(map(candidate_from_json, value["candidates"]))
     state.n_selected = len(state.attempts)
+    for candidate in state.candidates:
+        state.labels.setdefault(skeleton_digest(candidate.law.structure), candidate.label)
 
 
 def _choice(state: Replaying, event: Event) -> None:

@@ -17,7 +17,6 @@ from alder.proposers.search.proposer import Search
 from alder.records.evidence import Candidate, Evidence
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
-from alder.selection.candidates import labels_of
 from alder.selection.comparison import comparison_set
 from alder.selection.registry import SELECTORS
 from alder.selection.registry import selector as named_selector
@@ -78,7 +77,6 @@ def refitter(journal: Journal) -> Refit:
 
     def candidates(evidence: Evidence, rng: np.random.Generator) -> tuple[Candidate, ...]:
         offered = [rival for attempt in evidence.attempts[-1:] for rival in attempt.rivals]
-        labels = labels_of(journal.state.candidates)
-        return comparison_set(evidence, offered, rng=rng, labels=labels)
+        return comparison_set(evidence, offered, rng=rng, labels=journal.state.labels)
 
     return candidates
