@@ -35,6 +35,7 @@ __all__ = [
     "Guard",
     "GymnasiumWorld",
     "Law",
+    "Limits",
     "LogWorld",
     "MalformedLaw",
     "ManualWorld",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from alder.records.fit import Fit
     from alder.records.grammar import Grammar, Nesting
     from alder.records.law import Law
+    from alder.records.limits import Limits
     from alder.records.noise import Noise
     from alder.records.outcome import Outcome, Refusal
     from alder.records.problem import Problem
@@ -137,6 +139,7 @@ else:
         "GymnasiumWorld": "alder.worlds.gymnasium",
         "difference": "alder.worlds.gymnasium",
         "Law": "alder.records.law",
+        "Limits": "alder.records.limits",
         "LogWorld": "alder.worlds.log",
         "ManualWorld": "alder.worlds.manual",
         "Nesting": "alder.records.grammar",

@@ -48,7 +48,7 @@ class Stages:
     refit: Refit
     selector: Selector
     world: World
-    held_back: HeldBack = lambda candidates, evidence, forecast: ""  # noqa: E731
+    held_back: HeldBack | None = None
 
 
 class Journal(Protocol):
@@ -104,9 +104,7 @@ def _propose(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | No
     if _is_spent(evidence):
         return _refuse(stages, journal, evidence, "no-safe-experiment" if starved else "budget")
     if _out_of_time(evidence):
-        submission = None
-        if not any(map(_was_last_chance, evidence.attempts[-1:])):
-            submission = _left_over(journal.state, evidence, _TIME_ENDED)
+        submission = _left_over(journal.state, evidence, _TIME_ENDED)
         if submission is None:
             return _refuse(stages, journal, evidence, "budget", cut_short=True)
     else:
@@ -188,10 +186,10 @@ def _run(stages: Stages, journal: Journal, state: Replayed) -> None:
 def _refuse(
     stages: Stages, journal: Journal, evidence: Evidence, stop: Stop, *, cut_short: bool = False
 ) -> Entry:
-    candidates, held_back = journal.state.candidates, ""
-    if stop == "no-safe-experiment":
-        held_back = stages.held_back(candidates, evidence, stages.world)
-    refusal = diagnose(evidence, candidates, stop, held_back)
+    candidates, limits = journal.state.candidates, ""
+    if stop == "no-safe-experiment" and stages.held_back is not None:
+        limits = stages.held_back(candidates, evidence, stages.world)
+    refusal = diagnose(evidence, candidates, stop, limits)
     cut_short = cut_short or any(map(_was_last_chance, evidence.attempts[-1:]))
     return entries.end(None, refusal, cut_short=cut_short)
 
@@ -227,7 +225,9 @@ def _out_of_time(evidence: Evidence) -> bool:
 
 
 def _left_over(state: Replayed, evidence: Evidence, why: str) -> Submission | None:
-    """Return the best candidate that was never submitted, where there is one."""
+    """Return the best candidate that was never submitted; one only, once time has ended."""
+    if why == _TIME_ENDED and any(map(_was_last_chance, evidence.attempts[-1:])):
+        return None
     tried: Sequence[object] = [a.proposal.structure for a in evidence.attempts if a.proposal]
     for candidate in state.candidates:
         if candidate.law.structure not in tried:

@@ -22,11 +22,13 @@ class Submission:
 
     `source` is a proposal, or whatever a model or an agent wrote, to be read as hostile input.
     `rivals` are other structures that explain the rows about as well; selection needs them.
+    `tokens` and `fits` say what it took to find them: tokens of a model, structures fitted.
     """
 
     source: Proposal | str | bytes
     rivals: tuple[Proposal, ...] = ()
     tokens: int = 0
+    fits: int = 0
 
 
 @runtime_checkable
@@ -48,6 +50,25 @@ class Forecast(Protocol):
 
     def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
         """Return what a law says these experiments would show, (experiments, outputs)."""
+        ...
+
+
+@runtime_checkable
+class Outlook(Protocol):
+    """A forecast that can say more than the target of single rows, for limits on what it shows.
+
+    Optional: without it, the target and the settings of an experiment are what is foreseen.
+    """
+
+    def foreseen(self) -> Sequence[str]:
+        """Name the columns that are foreseen along a whole experiment; none where none are."""
+        ...
+
+    def outlook(self, law: Law, experiments: NDArray[np.intp]) -> Mapping[str, FloatArray]:
+        """Return those columns as a law has them, each (experiments, rows), along the whole path.
+
+        A path that diverges holds numbers beyond 1e100, or none.
+        """
         ...
 
 

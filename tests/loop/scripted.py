@@ -16,6 +16,7 @@ from alder.ledger.events import Replayed, advance
 from alder.loop import Stages
 from alder.ports import Event, Forecast, Submission
 from alder.records.budget import Budget
+from alder.records.effort import Tally
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Setting, Trajectory
 from alder.records.law import Law
@@ -105,11 +106,11 @@ class InOrder:
         return tuple(Choice(pool.experiment(i), 1.0, "It is the next.") for i in free[:n])
 
 
-def refit_all(evidence: Evidence, rng: np.random.Generator) -> tuple[Candidate, ...]:
+def refit_all(evidence: Evidence, rng: np.random.Generator, tally: Tally) -> tuple[Candidate, ...]:
     """Refit what was proposed, and one law that never is."""
     proposed = [a.proposal for a in evidence.attempts if a.proposal is not None]
     rival = Proposal(parse("a*x + b*v^2", ("x", "v")))
-    return refit([*proposed, rival], evidence)
+    return refit([*proposed, rival], evidence, tally=tally)
 
 
 def stages(

@@ -20,6 +20,7 @@ from alder.loop import Stages, run
 from alder.ports import Event, Forecast
 from alder.proposers.guesses import Guesses
 from alder.records.budget import Budget
+from alder.records.effort import Tally
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Trajectory
 from alder.records.grammar import Grammar
@@ -159,9 +160,9 @@ def _run_study(path: Path, plan: Plan) -> None:
     ).bind(grammar)
     proposals = [Proposal(parse(text, list(NARROW))) for text in plan.guesses]
 
-    def again(evidence: Evidence, rng: np.random.Generator) -> tuple[Candidate, ...]:
+    def again(evidence: Evidence, rng: np.random.Generator, tally: Tally) -> tuple[Candidate, ...]:
         del rng
-        return refit(proposals, evidence)
+        return refit(proposals, evidence, tally=tally)
 
     with SqliteStore(path) as store:
         journal = Memory(store)

@@ -1,16 +1,21 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.ports import Selector
 from alder.records.evidence import Candidate
 from alder.records.experiment import Pool
 from alder.records.law import Law
+from alder.selection.baselines import FarthestPoint
 from alder.selection.batch import Weights
 from alder.selection.disagreement import Disagreement
+from alder.selection.information import Information
 from alder.selection.noise import likeliest, unit_of
 from alder.selection.spread import SATURATION, assemble, deviations, measure, saturate
 from selection.worlds import HiddenPool, draw_pool, make_evidence, some_candidates
@@ -118,9 +123,29 @@ def test_nothing_is_chosen_where_no_experiment_separates_the_laws() -> None:
     assert Disagreement().select(same, make_evidence(), draw_pool(1), 3, rng) == ()
 
 
-def test_a_single_law_leaves_nothing_to_decide() -> None:
+@pytest.mark.parametrize("make", [Disagreement, Information])
+def test_a_single_law_is_asked_where_its_coefficients_may_still_move_it(
+    make: Callable[[], Selector],
+) -> None:
     rng = np.random.default_rng(0)
-    assert Disagreement().select(some_candidates()[:1], make_evidence(), draw_pool(1), 3, rng) == ()
+    chosen = make().select(some_candidates()[:1], make_evidence(), draw_pool(1), 3, rng)
+    assert len({choice.experiment.id for choice in chosen}) == 3
+    assert all("is left: the coefficients of" in choice.reason for choice in chosen)
+
+
+def test_a_single_law_that_is_known_is_asked_far_from_everything_measured() -> None:
+    (only, *_) = some_candidates()
+    exact = replace(only, law=replace(only.law, covariance=np.zeros_like(only.law.covariance)))
+    evidence, rng = make_evidence(), np.random.default_rng(0)
+    chosen = Disagreement().select([exact], evidence, draw_pool(1), 3, rng)
+    farthest = FarthestPoint().select([exact], evidence, draw_pool(1), 3, rng)
+    assert [c.experiment.id for c in chosen] == [c.experiment.id for c in farthest]
+    assert all("coefficients are known: lies" in choice.reason for choice in chosen)
+
+
+def test_without_a_law_there_is_nothing_to_ask() -> None:
+    rng = np.random.default_rng(0)
+    assert Disagreement().select([], make_evidence(), draw_pool(1), 3, rng) == ()
 
 
 def test_a_choice_names_the_laws_it_separates_and_by_how_much() -> None:

@@ -12,7 +12,7 @@ from alder.ports import Selector
 from alder.records.budget import Budget, Spent
 from alder.records.evidence import Choice
 from alder.records.experiment import Trajectory
-from alder.selection.baselines import Oracle
+from alder.selection.oracle import Oracle
 from alder.selection.registry import SELECTORS, selector
 from selection.worlds import HiddenPool, draw_pool, make_evidence, some_candidates
 

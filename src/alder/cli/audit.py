@@ -62,10 +62,13 @@ def command(
     state = _state(events)
     secrets = _secrets(protected or [], state)
     reselect = None if pool is None else _reselect(pool, state)
+    unknown = state.configuration is not None and "predicate" in state.configuration.limits
+    if unknown:
+        reselect = None  # a Python function is in the ledger by its name only
     report = audit(events, reselect=reselect, secrets=secrets, digest=digest)
     console = terminal()
     skipped = {
-        "selection": "" if pool is not None else "not replayed: give --pool pool.csv",
+        "selection": _why_not_replayed(pool, is_unknown=unknown),
         "leak": "" if secrets is not None else "not looked for: give --protected rows.csv",
         "digest": "" if digest is not None else "not compared: give --digest, as it was published",
     }
@@ -75,6 +78,12 @@ def command(
     show_lines(console, {"ledger": words, "next": f"alder show {name}   ·   alder report {name}"})
     if not report.passed:
         raise typer.Exit(FOUND)
+
+
+def _why_not_replayed(pool: Path | None, *, is_unknown: bool) -> str:
+    if is_unknown:
+        return "not replayed: limits are a Python function; the ledger has its name only"
+    return "" if pool is not None else "not replayed: give --pool pool.csv"
 
 
 def _show(console: "Console", report: "Report", skipped: Mapping[str, str]) -> None:
@@ -140,6 +149,8 @@ def _reselect(path: Path, state: "Replayed") -> "Reselect | None":
     from alder.ledger.events import Replayed
     from alder.loop import random
     from alder.selection.registry import selector
+    from alder.selection.safety import Safeguarded
+    from alder.study.parts import limits_from_json
     from alder.tables import as_columns, column_names, read_csv
     from alder.worlds.function import FunctionWorld
 
@@ -155,6 +166,9 @@ def _reselect(path: Path, state: "Replayed") -> "Reselect | None":
         is_safe=None if safe is None else safe > 0.0,
     ).bind(configuration.grammar, configuration.roles)  # fmt: skip
     chooser: Selector = selector(configuration.selector)
+    limits = limits_from_json(configuration.limits)
+    if limits is not None:
+        chooser = Safeguarded(chooser, limits)
 
     def again(evidence: object, candidates: object, n: int) -> list[str]:
         from alder.records.evidence import Evidence

@@ -16,7 +16,8 @@ from alder.records.roles import Roles
 class Configuration:
     """Grammar, roles, budget, seed, and the names of proposer and selector.
 
-    `criteria` are the settings of admission, and `versions` those of the programs, as JSON values.
+    `criteria` are the settings of admission, `limits` those of predicted safety, and `versions`
+    those of the programs, as JSON values. Limits that are a Python function are here by name.
     """
 
     grammar: Grammar
@@ -27,6 +28,7 @@ class Configuration:
     selector: str
     criteria: Mapping[str, object] = field(default_factory=dict[str, object])
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
     def digest(self) -> str:
@@ -46,6 +48,8 @@ def configuration_to_json(configuration: Configuration) -> Json:
         "selector": configuration.selector,
         "criteria": dict(configuration.criteria),
         "versions": dict(configuration.versions),
+        # Left out where there are none, as in ledgers from before there were limits.
+        **({"limits": dict(configuration.limits)} if configuration.limits else {}),
     }
 
 
@@ -60,4 +64,5 @@ def configuration_from_json(value: Value) -> Configuration:
         selector=value["selector"],
         criteria=value["criteria"],
         versions=value["versions"],
+        limits=value.get("limits", {}),
     )

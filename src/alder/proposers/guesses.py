@@ -1,13 +1,15 @@
 """Start from what you know: laws a person wrote down, tried in the order the rows favour."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
+from alder.arrays import FloatArray
 from alder.checking import check
 from alder.expr.canonical import skeleton_digest
+from alder.expr.nodes import parameters
 from alder.fitting.many import fit_many
 from alder.ports import Proposer, Submission
 from alder.records.effort import THOROUGH
@@ -22,7 +24,9 @@ class Guesses:
 
     A guess the verifier has refused is proposed again only when rows have arrived since: its
     coefficients are then others. All guesses not refused are rivals of one another. Once every
-    guess was refused, `then` goes on, where there is one.
+    guess was refused, `then` goes on, where there is one; a refused guess still comes back once
+    rows have arrived, where it explains them better than the other guesses and, by BIC, no worse
+    than what `then` proposes.
     """
 
     guesses: Sequence[Proposal]
@@ -33,32 +37,80 @@ class Guesses:
         n_rows = evidence.initial.n_rows + sum(t.n_rows for t in evidence.trajectories)
         tried = _rows_when_tried(evidence)
         # A guess outside the grammar would be refused each time, for one proposal each.
-        open_ = [
-            guess
-            for guess in self.guesses
-            if tried.get(skeleton_digest(guess.structure), -1) < n_rows
-            and not check(guess, evidence.grammar, evidence.rows())
+        known = [
+            guess for guess in self.guesses if not check(guess, evidence.grammar, evidence.rows())
         ]
-        fresh = [skeleton_digest(guess.structure) not in tried for guess in open_]
+        fresh = [skeleton_digest(guess.structure) not in tried for guess in known]
+        is_open = [tried.get(skeleton_digest(guess.structure), -1) < n_rows for guess in known]
         if self.then is not None and not any(fresh):
-            return self.then.propose(evidence, rng)
-        if not open_:
+            return _or_again(self.then.propose(evidence, rng), known, is_open, evidence)
+        if not any(is_open):
             return None
-        fits = fit_many(
-            open_,
-            evidence.rows(),
-            target=evidence.grammar.target,
-            variables=evidence.grammar.variables,
-            sigma=evidence.roles.sigma,
-            weight=evidence.roles.weight,
-            group=evidence.roles.group,
-            effort=THOROUGH,
-            floors=evidence.grammar.floors,
-        )
+        open_ = [i for i in range(len(known)) if is_open[i]]
+        loss = _losses([known[i] for i in open_], evidence)
         # A guess not refused yet comes before one that was, however well that one fits.
-        order = sorted(range(len(open_)), key=lambda i: (not fresh[i], float(fits.loss[i])))
-        best, *others = (open_[index] for index in order)
-        return Submission(best, rivals=tuple(others))
+        order = sorted(zip(open_, loss, strict=True), key=lambda one: (not fresh[one[0]], one[1]))
+        best, *others = (known[i] for i, _ in order)
+        return Submission(best, rivals=tuple(others), fits=len(open_))
+
+
+def _or_again(
+    submission: Submission | None,
+    guesses: Sequence[Proposal],
+    is_open: Sequence[bool],
+    evidence: Evidence,
+) -> Submission | None:
+    """Return the best guess in place of a submission that explains the rows worse, or is none.
+
+    A guess that was refused on these very rows stays refused.
+    """
+    if not any(is_open):
+        return submission
+    source = None if submission is None else submission.source
+    if isinstance(source, str | bytes):
+        return submission  # what a model wrote is read by nobody but the checker
+    compared = [*guesses, *([] if source is None else [source])]
+    scores = _bic(compared, evidence)
+    best = int(np.argmin(scores[: len(guesses)]))
+    if submission is None:
+        submission = Submission(guesses[best])
+    elif not (is_open[best] and scores[best] <= scores[-1]):
+        return replace(submission, fits=submission.fits + len(compared))
+    if not is_open[best]:
+        return None
+    rivals = [one for i, one in enumerate(compared) if i != best]
+    return replace(
+        submission,
+        source=guesses[best],
+        rivals=(*rivals, *submission.rivals),
+        fits=submission.fits + len(compared),
+    )
+
+
+def _losses(proposals: Sequence[Proposal], evidence: Evidence) -> FloatArray:
+    return fit_many(
+        proposals,
+        evidence.rows(),
+        target=evidence.grammar.target,
+        variables=evidence.grammar.variables,
+        sigma=evidence.roles.sigma,
+        weight=evidence.roles.weight,
+        group=evidence.roles.group,
+        effort=THOROUGH,
+        floors=evidence.grammar.floors,
+    ).loss
+
+
+def _bic(proposals: Sequence[Proposal], evidence: Evidence) -> FloatArray:
+    r"""Return $n \ln L + k \ln n$ of each fit, or $n L + k \ln n$ where rows have error bars.
+
+    $L$ is the mean squared error, in error bars where there are such, $k$ counts coefficients.
+    """
+    loss = _losses(proposals, evidence)
+    n = len(evidence.rows()[evidence.grammar.target.name])
+    k = np.array([len(parameters(proposal.structure)) for proposal in proposals])
+    has_errors = evidence.roles.sigma is not None
+    return n * (loss if has_errors else np.log(np.maximum(loss, 1e-300))) + k * np.log(max(n, 2))
 
 
 def _rows_when_tried(evidence: Evidence) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """How hard a fit tries, counted in fits and passes so that results do not depend on the machine."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 
 class Effort(NamedTuple):
@@ -19,6 +20,14 @@ class Effort(NamedTuple):
     tolerance: float
     screen_rows: int = 64
     trials: int = 0
+
+
+@final
+@dataclass(slots=True)
+class Tally:
+    """Counts structures fitted while a stage works; handed in, and read when it is done."""
+
+    fits: int = 0
 
 
 THOROUGH = Effort(pool=1024, starts=8, iterations=60, tolerance=1e-9, screen_rows=256, trials=256)

@@ -1,4 +1,4 @@
-"""What disagreement is measured against: chance, more of the same, coverage, known forms."""
+"""What disagreement is measured against: chance, more of the same, coverage, one law alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,8 @@ from alder.arrays import FloatArray
 from alder.ports import Forecast
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Pool
-from alder.records.law import Law
 from alder.selection.batch import Offer, Weights, greedy, short_list
 from alder.selection.coverage import Coverage, coverage_of, nearest
-from alder.selection.disagreement import Disagreement
 from alder.selection.feasible import feasible, first_of_best, money_left
 from alder.selection.noise import likeliest, unit_of
 from alder.selection.sensitivity import sensitivity
@@ -134,60 +132,45 @@ class Uncertainty:
         rng: np.random.Generator,
     ) -> tuple[Choice, ...]:
         """Return up to n experiments; none where there is no law."""
-        pool = forecast.pool()
-        positions = feasible(pool, evidence)
-        if not candidates or not len(positions) or n < 1:
+        if not candidates:
             return ()
-        best = likeliest(candidates)
-        unit = unit_of(best.law, evidence)
-
-        def directions(part: NDArray[np.intp]) -> FloatArray:
-            sigma = unit.at(forecast.predict(best.law, part).reshape(len(part), -1))
-            return np.clip(sensitivity(best.law, forecast, part) / sigma[:, :, None], -1e6, 1e6)
-
-        shape = directions(positions[:1]).shape
-        step = max(_CHUNK // max(shape[1] * shape[2], 1), 1)
-        variance = np.concatenate(
-            [
-                np.square(directions(positions[start : start + step])).sum(axis=(1, 2))
-                for start in range(0, len(positions), step)
-            ]
-        )
-        coverage = coverage_of(pool, positions, evidence)
-        chosen = short_list(variance, coverage, positions, shape[1] * max(shape[2], 1))
-        offer = Offer(pool, chosen, directions(chosen), coverage, money_left(evidence))
-        choices: list[Choice] = []
-        for pick in greedy(offer, self.weights, n):
-            experiment = pool.experiment(int(chosen[pick.place]))
-            sigmas = np.sqrt(max(pick.variance, 0.0))
-            reason = f"the coefficients of {best.label} move it by {sigmas:.2g} noise sd"
-            choices.append(Choice(experiment, pick.score, _at_cost(reason, experiment.cost)))
-        return tuple(choices)
+        found = sharpen(likeliest(candidates), evidence, forecast, n, self.weights)
+        return tuple(choice for choice, _ in found)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Oracle:
-    """For benchmarks only: choose what separates the true law from the candidates.
+def sharpen(
+    best: Candidate, evidence: Evidence, forecast: Forecast, n: int, weights: Weights
+) -> tuple[tuple[Choice, float], ...]:
+    """Choose what sharpens one law; with each choice, the noise sd by which it may still move."""
+    pool = forecast.pool()
+    positions = feasible(pool, evidence)
+    if not len(positions) or n < 1:
+        return ()
+    unit = unit_of(best.law, evidence)
 
-    It is told the truth, so it bounds what any selector can do. Half of the weight is the truth's.
-    """
+    def directions(part: NDArray[np.intp]) -> FloatArray:
+        sigma = unit.at(forecast.predict(best.law, part).reshape(len(part), -1))
+        return np.clip(sensitivity(best.law, forecast, part) / sigma[:, :, None], -1e6, 1e6)
 
-    truth: Law
-    inner: Disagreement = field(default_factory=Disagreement)
-
-    def select(
-        self,
-        candidates: Sequence[Candidate],
-        evidence: Evidence,
-        forecast: Forecast,
-        n: int,
-        rng: np.random.Generator,
-    ) -> tuple[Choice, ...]:
-        """Return up to n experiments, best first."""
-        total = sum(candidate.weight for candidate in candidates)
-        truth = Candidate(self.truth, max(total, 1e-300), "truth")
-        return self.inner.select((truth, *candidates), evidence, forecast, n, rng)
+    shape = directions(positions[:1]).shape
+    step = max(_CHUNK // max(shape[1] * shape[2], 1), 1)
+    variance = np.concatenate(
+        [
+            np.square(directions(positions[start : start + step])).sum(axis=(1, 2))
+            for start in range(0, len(positions), step)
+        ]
+    )
+    coverage = coverage_of(pool, positions, evidence)
+    chosen = short_list(variance, coverage, positions, shape[1] * max(shape[2], 1))
+    offer = Offer(pool, chosen, directions(chosen), coverage, money_left(evidence))
+    found: list[tuple[Choice, float]] = []
+    for pick in greedy(offer, weights, n):
+        experiment = pool.experiment(int(chosen[pick.place]))
+        sigmas = float(np.sqrt(max(pick.variance, 0.0)))
+        reason = f"the coefficients of {best.label} move it by {sigmas:.2g} noise sd"
+        choice = Choice(experiment, pick.score, _at_cost(reason, experiment.cost))
+        found.append((choice, sigmas))
+    return tuple(found)
 
 
 def _first(pool: Pool, positions: NDArray[np.intp], scores: FloatArray) -> int:

@@ -11,7 +11,7 @@ from alder.arrays import FloatArray
 from alder.expr.canonical import complexity, skeleton_digest
 from alder.fitting import Fits, fit_many
 from alder.prediction import predict_rows
-from alder.records.effort import FULL, SCREENED, THOROUGH, Effort
+from alder.records.effort import FULL, SCREENED, THOROUGH, Effort, Tally
 from alder.records.evidence import Candidate, Evidence
 from alder.records.law import Law
 from alder.records.proposal import Proposal
@@ -52,6 +52,7 @@ def refit(
     labels: Mapping[str, str] | None = None,
     weighing: Weighing = "likelihood",
     most: int = 16,
+    tally: Tally | None = None,
 ) -> tuple[Candidate, ...]:
     """Fit proposals to all public rows and return those not refuted, the heaviest first.
 
@@ -59,14 +60,16 @@ def refit(
     left that way and the verifier has refused it, it refutes nothing: the next best stay too.
     `proposals` are current and earlier ones, rivals or a supplied set, in any order; structures
     that are equal, or whose fits cannot be told apart, count once. `labels` maps the skeleton
-    digests of earlier candidates to their labels (`labels_of`), which they keep.
+    digests of earlier candidates to their labels (`labels_of`), which they keep. `tally` counts
+    the fits.
     """
+    tally = tally or Tally()
     distinct: dict[str, Proposal] = {}
     for proposal in proposals:
         distinct.setdefault(skeleton_digest(proposal.structure), proposal)
     if not distinct:
         return ()
-    standing = _standing(_Ranking.of(list(distinct.values()), evidence), evidence)[:most]
+    standing = _standing(_Ranking.of(list(distinct.values()), evidence, tally), evidence)[:most]
     if not standing:
         return ()
     scores = log_scores(
@@ -75,6 +78,7 @@ def refit(
         np.array([fitted.criterion for fitted in standing]),
         evidence,
         weighing,
+        tally,
     )
     weights = to_weights(scores)
     order = [int(i) for i in np.argsort(-weights, kind="stable")]
@@ -107,8 +111,12 @@ def to_weights(scores: FloatArray) -> FloatArray:
     return weights / weights.sum()
 
 
-def fit_all(proposals: Sequence[Proposal], evidence: Evidence, effort: Effort) -> Fits:
-    """Fit proposals to all public rows, as the roles of their columns say."""
+def fit_all(
+    proposals: Sequence[Proposal], evidence: Evidence, effort: Effort, tally: Tally | None = None
+) -> Fits:
+    """Fit proposals to all public rows, as the roles of their columns say; `tally` counts them."""
+    if tally is not None:
+        tally.fits += len(proposals)
     grammar, roles = evidence.grammar, evidence.roles
     return fit_many(
         proposals, evidence.rows(), target=grammar.target, variables=grammar.variables,
@@ -127,15 +135,15 @@ class _Ranking:
     criteria: FloatArray
 
     @staticmethod
-    def of(proposals: list[Proposal], evidence: Evidence) -> "_Ranking":
+    def of(proposals: list[Proposal], evidence: Evidence, tally: Tally) -> "_Ranking":
         """Fit in rounds, fewer and better each time."""
         kept = proposals
         for effort in (SCREENED, FULL) if len(kept) > _FULLY else (FULL,):
-            found = bic(fit_all(kept, evidence, effort), evidence)
+            found = bic(fit_all(kept, evidence, effort, tally), evidence)
             kept = [kept[int(i)] for i in np.argsort(found, kind="stable")[:_FULLY]]
-        fits = [fit_all(kept[:_THOROUGHLY], evidence, THOROUGH)]
+        fits = [fit_all(kept[:_THOROUGHLY], evidence, THOROUGH, tally)]
         if len(kept) > _THOROUGHLY:
-            fits.append(fit_all(kept[_THOROUGHLY:], evidence, FULL))
+            fits.append(fit_all(kept[_THOROUGHLY:], evidence, FULL, tally))
         criteria = np.concatenate([bic(fit, evidence) for fit in fits])
         places = [(fit, i) for fit in fits for i in range(len(fit))]
         order = [int(i) for i in np.argsort(criteria, kind="stable") if np.isfinite(criteria[i])]

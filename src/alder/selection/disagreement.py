@@ -22,6 +22,7 @@ from alder.selection.batch import Offer, Pick, Weights, greedy, relative_cost, s
 from alder.selection.coverage import coverage_of
 from alder.selection.feasible import feasible, money_left
 from alder.selection.noise import likeliest, unit_of
+from alder.selection.single import LEAST_SIGMAS, about_one
 from alder.selection.spread import (
     Ensemble,
     assemble,
@@ -31,9 +32,6 @@ from alder.selection.spread import (
     separations,
 )
 
-LEAST_SIGMAS = 0.5
-"""Below this many noise standard deviations an experiment is said to separate nothing: sixteen
-repetitions would bring the likelier of two laws ahead by two standard deviations only."""
 MOST_PAIRS = 3
 """How many pairs of laws a choice names."""
 
@@ -44,7 +42,8 @@ class Disagreement:
     """Choose where the laws disagree most, weighing what is far from the rows, and cost.
 
     The answer is empty where no safe experiment takes any law further than `least_sigmas` noise
-    standard deviations from the likeliest one. Memory does not grow with laws times experiments.
+    standard deviations from the likeliest one. A single law disagrees with none; `about_one` then
+    chooses what tells most about it. Memory does not grow with laws times experiments.
     """
 
     weights: Weights = field(default_factory=Weights)
@@ -59,9 +58,11 @@ class Disagreement:
         rng: np.random.Generator,
     ) -> tuple[Choice, ...]:
         """Return up to n experiments, best first; without chance, so `rng` is not used."""
+        if len(candidates) < 2:
+            return about_one(candidates, evidence, forecast, n, rng)
         pool = forecast.pool()
         positions = feasible(pool, evidence)
-        if len(candidates) < 2 or not len(positions) or n < 1:
+        if not len(positions) or n < 1:
             return ()
         centre = likeliest(candidates)
         ensemble = assemble(tuple(candidates), centre, unit_of(centre.law, evidence))

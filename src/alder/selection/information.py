@@ -24,10 +24,11 @@ from alder.ports import Forecast
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.selection.batch import Offer, Weights, relative_cost, short_list
 from alder.selection.coverage import coverage_of, nearest
-from alder.selection.disagreement import LEAST_SIGMAS, MOST_PAIRS, describe
+from alder.selection.disagreement import MOST_PAIRS, describe
 from alder.selection.feasible import feasible, first_of_best, money_left
 from alder.selection.noise import likeliest, unit_of
 from alder.selection.sensitivity import sensitivity
+from alder.selection.single import LEAST_SIGMAS, about_one
 from alder.selection.spread import Ensemble, assemble, deviations, measure, separations
 
 # Pairs of laws times experiments held at once: 32 megabytes.
@@ -56,9 +57,11 @@ class Information:
         rng: np.random.Generator,
     ) -> tuple[Choice, ...]:
         """Return up to n experiments, best first; without chance, so `rng` is not used."""
+        if len(candidates) < 2:
+            return about_one(candidates, evidence, forecast, n, rng)
         pool = forecast.pool()
         positions = feasible(pool, evidence)
-        if len(candidates) < 2 or not len(positions) or n < 1:
+        if not len(positions) or n < 1:
             return ()
         centre = likeliest(candidates)
         ensemble = assemble(tuple(candidates), centre, unit_of(centre.law, evidence))

@@ -9,7 +9,7 @@ from alder.arrays import FloatArray
 from alder.expr.evaluate import evaluate
 from alder.expr.nodes import parameters
 from alder.fitting import Fits, fit_many
-from alder.records.effort import FULL
+from alder.records.effort import FULL, Tally
 from alder.records.evidence import Evidence
 from alder.records.law import Law
 from alder.records.proposal import Proposal
@@ -47,6 +47,7 @@ def log_scores(
     criteria: FloatArray,
     evidence: Evidence,
     weighing: Weighing,
+    tally: Tally | None = None,
 ) -> FloatArray:
     """Return log weights up to a constant; `criteria` are the BIC of the same laws.
 
@@ -65,6 +66,8 @@ def log_scores(
     rows = _complete(evidence.rows(), evidence)
     if len(rows[evidence.grammar.target.name]) < _FEWEST or evidence.roles.group is not None:
         return -0.5 * criteria
+    if tally is not None:
+        tally.fits += _FOLDS * len(proposals)
     return _cross_validated(proposals, rows, evidence, weighing)
 
 

@@ -25,7 +25,7 @@ from alder.expr.edits import (
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters, size, variables
 from alder.expr.operators import OPERATORS
 from alder.expr.sample import EXPONENTS
-from alder.records.effort import SCREENED
+from alder.records.effort import SCREENED, Tally
 from alder.records.evidence import Evidence
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
@@ -51,12 +51,14 @@ def rivals(
     rng: np.random.Generator,
     *,
     most: int = 16,
+    tally: Tally | None = None,
 ) -> tuple[Proposal, ...]:
     """Return up to `most` rivals of the proposals, the best fits first.
 
     Every edit of every proposal is considered, or a random share where there are too many. A
     rival passes `check`, is no rewriting of another, and is kept where its BIC is not above that
     of the law it came from by more than refutes a law. Proposals themselves are not among them.
+    `tally` counts the fits.
     """
     edits = _distinct(proposals, evidence.grammar)
     if len(edits) > _MOST_EDITS:
@@ -65,8 +67,8 @@ def rivals(
     edits = [e for e in edits if not check(e.proposal.structure, evidence.grammar)]
     if not edits:
         return ()
-    fitted = fit_all(proposals, evidence, SCREENED)
-    fits = fit_all([e.proposal for e in edits], evidence, SCREENED)
+    fitted = fit_all(proposals, evidence, SCREENED, tally)
+    fits = fit_all([e.proposal for e in edits], evidence, SCREENED, tally)
     found = bic(fits, evidence)
     limits = bic(fitted, evidence)[[e.parent for e in edits]] + REFUTED
     order = [int(i) for i in np.argsort(found, kind="stable") if found[i] <= limits[i]]

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,7 @@ from alder.errors import BadLedger, BadStudy
 from alder.ledger import entries
 from alder.ledger.configuration import Configuration
 from alder.ledger.store import SqliteStore
-from alder.loop import Stages
+from alder.loop import HeldBack, Stages
 from alder.ports import Proposer, Selector
 from alder.records.budget import Budget
 from alder.records.experiment import Trajectory
@@ -26,7 +27,15 @@ from alder.records.proposal import Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.study.journal import LedgerJournal, Watch
-from alder.study.parts import as_proposer, as_selector, refitter
+from alder.study.parts import (
+    Safe,
+    as_limits,
+    as_proposer,
+    as_selector,
+    limits_to_json,
+    refitter,
+    safeguarded,
+)
 from alder.study.rows import RowReader, StudyRows, prepare
 from alder.tables import Rows
 from alder.verification.criteria import Criteria, Reference
@@ -39,7 +48,7 @@ from alder.worlds.binding import bind
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """A study as it was asked for."""
+    """A study as it was asked for: what `discover`, `Study` and a study file have in common."""
 
     world: object
     grammar: Grammar
@@ -53,6 +62,7 @@ class Asked:
     roles: Roles = field(default_factory=Roles)
     criteria: Criteria = field(default_factory=Criteria)
     spending: Spending = field(default_factory=AlphaSpending)
+    limits: Safe | None = None
     ledger: str | Path | None = None
     seed: int = 0
 
@@ -64,17 +74,12 @@ class Opened:
 
     stages: Stages
     journal: LedgerJournal
-    store: SqliteStore
-    vault: Vault
     n_dropped: int
-    scratch: "tempfile.TemporaryDirectory[str] | None" = None
+    undo: ExitStack
 
     def close(self) -> None:
-        """End the vault and let others open the ledger."""
-        self.vault.close()
-        self.store.close()
-        if self.scratch is not None:
-            self.scratch.cleanup()
+        """End the vault, let others open the ledger, and remove it where it was private."""
+        self.undo.close()
 
 
 def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
@@ -84,6 +89,11 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
     proposer_name, proposer = as_proposer(asked.proposer, asked.guesses, asked.grammar)
     selector_name, selector = as_selector(asked.selector)
     world = bind(asked.world, asked.grammar, asked.roles)
+    held_back: HeldBack | None = None
+    limits = None if asked.limits is None else as_limits(asked.limits)
+    if limits is not None:
+        selector = safeguarded(selector, limits, world, asked.grammar)
+        held_back = selector.held_back
     reader = RowReader(asked.grammar, asked.roles)
     rows = prepare(reader, asked.initial, asked.validation, asked.protected, asked.seed)
     terms = _terms(asked, rows)
@@ -96,11 +106,16 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
         selector=selector_name,
         criteria=terms.to_json(),
         versions=_versions(),
+        limits=limits_to_json(limits),
     )
-    scratch = tempfile.TemporaryDirectory(prefix="alder-") if asked.ledger is None else None
-    path = Path(scratch.name) / "run.alder" if scratch is not None else Path(str(asked.ledger))
-    store = SqliteStore(path)
-    try:
+    with ExitStack() as undo:
+        path = asked.ledger
+        if path is None:
+            scratch = undo.enter_context(tempfile.TemporaryDirectory(prefix="alder-"))
+            path = Path(scratch) / "run.alder"
+        path = Path(path)
+        store = SqliteStore(path)
+        undo.callback(store.close)
         journal = LedgerJournal(store, watch)
         _require_same(journal, configuration, rows, path)
         vault = Vault.seal(
@@ -109,17 +124,10 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
             directory=path.with_name(path.name + ".vault"),
             published=journal.state.commitments,
         )
-    except BaseException:
-        store.close()
-        raise
-    stages = Stages(proposer, vault, refitter(journal), selector, world)
-    opened = Opened(stages, journal, store, vault, rows.n_dropped, scratch)
-    try:
+        undo.callback(vault.close)
         _begin(journal, configuration, rows, vault)
-    except BaseException:
-        opened.close()
-        raise
-    return opened
+        stages = Stages(proposer, vault, refitter(journal), selector, world, held_back)
+        return Opened(stages, journal, rows.n_dropped, undo.pop_all())
 
 
 def _begin(
@@ -192,7 +200,7 @@ def _difference(had: Configuration, wanted: Configuration) -> str:
         if before != now:
             short = isinstance(before, int | str | float)
             return f"grammar ({part.name}" + (f" was {before}, now {now})" if short else ")")
-    for name in ("roles", "seed", "proposer", "selector"):
+    for name in ("roles", "seed", "proposer", "selector", "limits"):
         before, now = getattr(had, name), getattr(wanted, name)
         if before != now:
             return f"{name} (was {before}, now {now})"

@@ -1,7 +1,8 @@
 """From names to stages: proposers, selectors, and how rivals are refitted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -11,15 +12,21 @@ from alder.expr.canonical import digest
 from alder.expr.text import parse, to_text
 from alder.loop import Journal, Refit
 from alder.plugins import plugin, plugins
-from alder.ports import Proposer, Selector
+from alder.ports import Proposer, Selector, World
 from alder.proposers.guesses import Guesses
 from alder.proposers.search.proposer import Search
+from alder.records.effort import Tally
 from alder.records.evidence import Candidate, Evidence
 from alder.records.grammar import Grammar
+from alder.records.limits import Limits
 from alder.records.proposal import Proposal
 from alder.selection.comparison import comparison_set
 from alder.selection.registry import SELECTORS
 from alder.selection.registry import selector as named_selector
+from alder.selection.safety import Predicate, Safeguarded, require_foreseen
+
+Safe: TypeAlias = Limits | Mapping[str, tuple[float, float]] | Predicate
+"""Limits on what an experiment may show: ends by column, or a function of its forecast rows."""
 
 
 def as_proposer(
@@ -72,11 +79,56 @@ def as_selector(wanted: str | Selector) -> tuple[str, Selector]:
     raise BadStudy(f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no selector.")
 
 
+def as_limits(wanted: Safe) -> Limits | Predicate:
+    """Return limits from whatever they were given as."""
+    if isinstance(wanted, Limits):
+        return wanted
+    if isinstance(wanted, Mapping):
+        return Limits(cast("Mapping[str, tuple[float, float]]", wanted))
+    if callable(wanted):
+        return wanted
+    raise BadStudy(
+        f"limits is a mapping of columns to their two ends, or a function of forecast columns; "
+        f"got a {type(wanted).__name__}."
+    )
+
+
+def limits_to_json(limits: Limits | Predicate | None) -> dict[str, object]:
+    """Write limits as the configuration holds them: as numbers, or a function by its name."""
+    match limits:
+        case None:
+            return {}
+        case Limits(columns, sigmas):
+            ends = {name: list(pair) for name, pair in columns.items()}
+            return {"columns": ends, "sigmas": sigmas}
+        case _:
+            module = getattr(limits, "__module__", "")
+            name = getattr(limits, "__qualname__", type(limits).__qualname__)
+            return {"predicate": f"{module}.{name}"}
+
+
+def limits_from_json(value: Mapping[str, Any]) -> Limits | None:
+    """Read limits that are numbers; None for none, and for a function, which only has a name."""
+    if "columns" not in value:
+        return None
+    return Limits({k: (low, high) for k, (low, high) in value["columns"].items()}, value["sigmas"])
+
+
+def safeguarded(
+    selector: Selector, limits: Limits | Predicate, world: World, grammar: Grammar
+) -> Safeguarded:
+    """Return the selector within limits; raise `BadStudy` where this world cannot foresee them."""
+    require_foreseen(limits, world, grammar.target.name)
+    return Safeguarded(selector, limits)
+
+
 def refitter(journal: Journal) -> Refit:
     """Return how candidates are made: proposals so far, their rivals, and edits of the best."""
 
-    def candidates(evidence: Evidence, rng: np.random.Generator) -> tuple[Candidate, ...]:
+    def candidates(
+        evidence: Evidence, rng: np.random.Generator, tally: Tally
+    ) -> tuple[Candidate, ...]:
         offered = [rival for attempt in evidence.attempts[-1:] for rival in attempt.rivals]
-        return comparison_set(evidence, offered, rng=rng, labels=journal.state.labels)
+        return comparison_set(evidence, offered, rng=rng, labels=journal.state.labels, tally=tally)
 
     return candidates

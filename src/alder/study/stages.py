@@ -14,7 +14,7 @@ from alder.records.law import Law
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.records.verdict import Verdict
-from alder.study.parts import as_selector
+from alder.study.parts import Safe, as_limits, as_selector, safeguarded
 from alder.study.rows import RowReader
 from alder.tables import Rows, as_columns
 from alder.verification.admit import Sealed, admit
@@ -51,7 +51,7 @@ def verify(
     return admit(Sealed(protected.columns(terms.columns), terms), law, ())
 
 
-def select(
+def select(  # noqa: PLR0913 (what the loop knows when it chooses)
     laws: Sequence[Law],
     world: object,
     grammar: Grammar,
@@ -59,10 +59,12 @@ def select(
     rows: Rows,
     n: int = 1,
     selector: str | Selector = "disagreement",
+    limits: Safe | None = None,
 ) -> tuple[Choice, ...]:
     """Choose up to n safe experiments of a world on which laws disagree, best first.
 
-    `rows` are those measured already; the laws weigh alike. Nothing is run.
+    `rows` are those measured already; the laws weigh alike. `limits` on what an experiment would
+    show hold under every one of the laws, as in `discover`. Nothing is run.
 
     Example: `alder.select([one.law, other.law], world, grammar, rows=rows)[0].experiment.settings`
     """
@@ -74,5 +76,7 @@ def select(
         Candidate(law, 1.0 / len(laws), chr(ord("A") + i % 26)) for i, law in enumerate(laws)
     ]
     _, chosen = as_selector(selector)
-    rng = np.random.default_rng(0)
-    return chosen.select(candidates, evidence, bind(world, grammar), n, rng)
+    rng, bound = np.random.default_rng(0), bind(world, grammar)
+    if limits is not None:
+        chosen = safeguarded(chosen, as_limits(limits), bound, grammar)
+    return chosen.select(candidates, evidence, bound, n, rng)

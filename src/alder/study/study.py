@@ -11,7 +11,7 @@ from alder.errors import BadStudy
 from alder.kernel.ready import ensure
 from alder.ledger import entries
 from alder.ledger.entries import Entry
-from alder.loop import step
+from alder.loop import run, step
 from alder.ports import Proposer, Selector
 from alder.records.budget import Budget, Spent
 from alder.records.evidence import Evidence
@@ -24,6 +24,7 @@ from alder.records.roles import Roles
 from alder.spelling import suggestion
 from alder.study.journal import Watch
 from alder.study.opening import Asked, open_study
+from alder.study.parts import Safe
 from alder.study.rows import RowReader
 from alder.tables import Rows, as_columns, column_names, count_rows
 from alder.verification.criteria import Criteria
@@ -58,33 +59,48 @@ class Study:
         time_column: str | None = None,
         criteria: Criteria | None = None,
         spending: Spending | None = None,
+        limits: Safe | None = None,
         watch: Watch | None = None,
     ) -> None:
-        """Begin a study, or take it up where its ledger ends; see `discover` for the arguments."""
+        """Begin a study, or take it up where its ledger ends.
+
+        `initial` and `validation` are public rows; `protected` ones go to the verifier's own
+        process. Without `protected` a quarter of the initial rows is split off before anything else
+        sees them, by group or time where those columns are named. `guesses` are laws to start from.
+        `limits` say what an experiment may show under every law that stands: a mapping of columns
+        to their two ends, `Limits`, or a function of the forecast columns of one experiment.
+        `ledger` is a file from which the study resumes; without it a private temporary one is used.
+        `watch` is called after every event, for progress.
+        """
         ensure()
-        roles = Roles(sigma, weight, group, time_column)
-        self._reader = RowReader(grammar, roles)
-        self._opened = open_study(
-            Asked(
-                world=world,
-                grammar=grammar,
-                initial=initial,
-                validation=validation,
-                protected=protected,
-                budget=budget or Budget(),
-                proposer=proposer,
-                guesses=guesses,
-                selector=selector,
-                roles=roles,
-                criteria=criteria or Criteria(),
-                spending=spending or AlphaSpending(),
-                ledger=ledger,
-                seed=seed,
-            ),
-            watch,
+        asked = Asked(
+            world=world,
+            grammar=grammar,
+            initial=initial,
+            validation=validation,
+            protected=protected,
+            budget=budget or Budget(),
+            proposer=proposer,
+            guesses=guesses,
+            selector=selector,
+            roles=Roles(sigma, weight, group, time_column),
+            criteria=criteria or Criteria(),
+            spending=spending or AlphaSpending(),
+            limits=limits,
+            ledger=ledger,
+            seed=seed,
         )
+        self._reader = RowReader(grammar, asked.roles)
+        self._opened = open_study(asked, watch)
         self._begin = time.monotonic()
         self._ledger = "" if ledger is None else str(ledger)
+
+    def run(self) -> Outcome:
+        """Go on to the end, running experiments in the world itself."""
+        run(self._opened.stages, self._opened.journal, self._clock)
+        outcome = self.outcome
+        assert outcome is not None, "the loop stops at the end of a study only"
+        return outcome
 
     def ask(self) -> tuple[Experiment, ...]:
         """Return the experiments to run now; none once the study has ended.
@@ -93,7 +109,7 @@ class Study:
         """
         journal = self._opened.journal
         while journal.state.end is None and not journal.state.pending:
-            step(self._opened.stages, journal, lambda: time.monotonic() - self._begin)
+            step(self._opened.stages, journal, self._clock)
         return tuple(choice.experiment for choice in journal.state.pending)
 
     def tell(self, experiment: Experiment | str, rows: Rows) -> None:
@@ -158,6 +174,9 @@ class Study:
                 f"{', '.join(waiting) or 'none'}.{suggestion(wanted, waiting)}"
             )
         return asked[wanted]
+
+    def _clock(self) -> float:
+        return time.monotonic() - self._begin
 
     def _answer(self, asked: Experiment, answer: Entry) -> None:
         """Write an answer, and charge the experiment with its first one."""

@@ -9,10 +9,12 @@ from alder.expr.operators import Floors
 from alder.expr.text import parse
 from alder.records.budget import Budget
 from alder.records.grammar import Grammar, Nesting
+from alder.records.limits import Limits
 from alder.records.proposal import Bounds, Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.records.variable import Variable
+from alder.selection.safety import require_foreseen
 from alder.study.parts import as_proposer, as_selector, require_in_grammar
 from alder.studyfile.files import as_list, join_tables, read_tables
 from alder.studyfile.settings import StudySettings
@@ -20,6 +22,7 @@ from alder.studyfile.source import Source, read_source
 from alder.studyfile.world import build_world
 from alder.tables import Rows, Table, column_names, require_columns
 from alder.verification.criteria import Criteria, Thresholds
+from alder.worlds.binding import bind
 
 
 def read_study(path: str | Path) -> StudySettings:
@@ -49,6 +52,7 @@ def read_study(path: str | Path) -> StudySettings:
         guesses=guesses,
         selector=_selector(source),
         criteria=_criteria(source),
+        limits=_limits(source, world, grammar, roles),
         seed=source.get("seed") or 0,
     )
 
@@ -173,6 +177,18 @@ def _guess(source: Source, number: int, guess: object, grammar: Grammar) -> Prop
         proposal = Proposal(structure, bounds, rationale=settings.get("why", ""))
         require_in_grammar(proposal, grammar)
     return proposal
+
+
+def _limits(source: Source, world: object, grammar: Grammar, roles: Roles) -> Limits | None:
+    """Read limits; refuse those that the world cannot foresee, at their line."""
+    table: dict[str, Any] | None = source.get("limits")
+    if table is None:
+        return None
+    ends = {name: (float(low), float(high)) for name, (low, high) in table["columns"].items()}
+    with source.blame("limits"):
+        limits = Limits(ends, **{k: float(v) for k, v in table.items() if k != "columns"})
+        require_foreseen(limits, bind(world, grammar, roles), grammar.target.name)
+    return limits
 
 
 def _criteria(source: Source) -> Criteria:

@@ -25,6 +25,7 @@ def schema() -> _Schema:
                 "world": _world(),
                 "budget": _budget(),
                 "proposer": _proposer(),
+                "limits": _limits(),
                 "criteria": _criteria(),
             },
             required=("grammar", "rows"),
@@ -173,6 +174,21 @@ def _proposer() -> _Schema:
             "kind": _text("search, guesses (yours alone), or a plug-in."),
             "guesses": _list("Laws to start from.", {"anyOf": [law, guess]}),
         },
+    )
+
+
+def _limits() -> _Schema:
+    return _table(
+        "What an experiment may show, as every law that stands forecasts it.",
+        {
+            "columns": {
+                "type": "object",
+                "description": "The lowest and the highest value by column; inf is allowed.",
+                "additionalProperties": _pair("The lowest and the highest value."),
+            },
+            "sigmas": _number("Standard deviations of coefficients kept clear of.", least=0),
+        },
+        required=("columns",),
     )
 
 

@@ -6,11 +6,12 @@ from typing import final
 
 from alder.records.budget import Budget
 from alder.records.grammar import Grammar
+from alder.records.limits import Limits
 from alder.records.outcome import Outcome
 from alder.records.proposal import Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
-from alder.study import Study, discover
+from alder.study import Study
 from alder.study.journal import Watch
 from alder.tables import Rows
 from alder.verification.criteria import Criteria
@@ -38,29 +39,13 @@ class StudySettings:
     guesses: tuple[Proposal, ...] = ()
     selector: str = "disagreement"
     criteria: Criteria = field(default_factory=Criteria)
+    limits: Limits | None = None
     seed: int = 0
 
     def discover(self, ledger: Path | None, watch: Watch | None = None) -> Outcome:
         """Run the whole study."""
-        return discover(
-            self.world,
-            self.grammar,
-            initial=self.initial,
-            validation=self.validation,
-            protected=self.protected,
-            budget=self.budget,
-            proposer=self.proposer,
-            guesses=self.guesses,
-            selector=self.selector,
-            ledger=ledger,
-            seed=self.seed,
-            sigma=self.roles.sigma,
-            weight=self.roles.weight,
-            group=self.roles.group,
-            time_column=self.roles.time,
-            criteria=self.criteria,
-            watch=watch,
-        )
+        with self.open(ledger, watch) as study:
+            return study.run()
 
     def open(self, ledger: Path | None, watch: Watch | None = None) -> Study:
         """Begin or take up the study one question at a time."""
@@ -81,5 +66,6 @@ class StudySettings:
             group=self.roles.group,
             time_column=self.roles.time,
             criteria=self.criteria,
+            limits=self.limits,
             watch=watch,
         )

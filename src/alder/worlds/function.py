@@ -81,14 +81,32 @@ class _BoundFunction:
 
     def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
         """Return what a law says, one output for each row of an experiment."""
-        inputs = self.world.inputs
-        if inputs is None:
+        if self.world.inputs is None:
             return self.world.offers.predict(law, experiments)
-        settings = self.world.offers.settings
-        names = [variable.name for variable in law.variables]
-        chosen: list[int] = experiments.tolist()
-        rows = [as_columns(inputs(dict(settings[i])), names) for i in chosen]
-        return _stack(rows, law)
+        return _stack(self._rows(experiments, [v.name for v in law.variables]), law)
+
+    def foreseen(self) -> tuple[str, ...]:
+        """Name the target, the settings, and the variables along the path where that is known."""
+        settings, names = self.world.offers.pool.columns, self.grammar.variable_names
+        return tuple(dict.fromkeys((self.grammar.target.name, *names, *settings)))
+
+    def outlook(self, law: Law, experiments: NDArray[np.intp]) -> Mapping[str, FloatArray]:
+        """Return those columns, one number for each row of an experiment."""
+        columns = self.world.offers.pool.columns
+        shown = {name: column[experiments][:, None] for name, column in columns.items()}
+        shown[self.grammar.target.name] = self.predict(law, experiments)
+        if self.world.inputs is not None and len(experiments):
+            rows = self._rows(experiments, self.grammar.variable_names)
+            shown |= {name: np.stack([one[name] for one in rows]) for name in rows[0]}
+        return shown
+
+    def _rows(
+        self, experiments: NDArray[np.intp], names: Sequence[str]
+    ) -> list[Mapping[str, FloatArray]]:
+        """Ask at which rows laws will be asked."""
+        settings, inputs = self.world.offers.settings, self.world.inputs
+        assert inputs is not None
+        return [as_columns(inputs(dict(settings[int(i)])), names) for i in experiments]
 
     def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
         """Run safe experiments in order."""

@@ -120,6 +120,18 @@ class _BoundGymnasium:
         """Return what a law says of the first row, (experiments, 1)."""
         return self.world.offers.predict(law, experiments)
 
+    def foreseen(self) -> tuple[str, ...]:
+        """Name target and settings for episodes of one step; nothing is foreseen beyond it."""
+        if self.world.episode.n_steps > 1:
+            return ()
+        return (self.grammar.target.name, *self.world.offers.pool.columns)
+
+    def outlook(self, law: Law, experiments: NDArray[np.intp]) -> Mapping[str, FloatArray]:
+        """Return target and settings of the one step, (experiments, 1)."""
+        columns = self.world.offers.pool.columns
+        shown = {name: column[experiments][:, None] for name, column in columns.items()}
+        return {**shown, self.grammar.target.name: self.predict(law, experiments)}
+
     def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
         """Play an episode for each experiment."""
         rows = self.world.offers.rows_to_run(experiments)

@@ -17,7 +17,7 @@ from alder.records.roles import Roles
 from alder.worlds.guard import Caller, Ended, Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, make_offers
 from alder.worlds.outcomes import to_trajectory, wanted_columns
-from alder.worlds.rollouts import roll_out, saturate
+from alder.worlds.rollouts import SUBSTEPS, roll_out, saturate
 from alder.worlds.system import (
     HORIZON,
     Disturbance,
@@ -105,33 +105,61 @@ class _BoundODE:
 
     def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
         """Return the derivative along the law's own rollout, or at the start where that is all."""
+        if not len(experiments):
+            return np.zeros((0, 1))
+        shares = np.linspace(0.0, 1.0, self.world.sampling.n_rows)
+        rows = self._follow(law, experiments, shares if self._is_whole() else shares[:1], SUBSTEPS)
+        return saturate(np.stack([law.predict(columns) for columns in rows], axis=1))
+
+    def foreseen(self) -> tuple[str, ...]:
+        """Name all columns and the target, where the rates of the other states are known."""
+        if not self._is_whole():
+            return ()
+        system, settings = self.world.system, self.world.offers.settings[0]
+        around = system.around(0.0, settings)
+        return (system.derivative_column(self.state), *system.states, *around, "t")
+
+    def outlook(self, law: Law, experiments: NDArray[np.intp]) -> Mapping[str, FloatArray]:
+        """Return the columns along the law's own rollout, at every step of it."""
+        shares = np.linspace(0.0, 1.0, (self.world.sampling.n_rows - 1) * SUBSTEPS + 1)
+        rows = self._follow(law, experiments, shares, 1)
+        target = self.world.system.derivative_column(self.state)
+        path = {name: np.stack([one[name] for one in rows], axis=1) for name in rows[0]}
+        slopes = np.stack([law.predict(columns) for columns in rows], axis=1)
+        return {**path, target: saturate(slopes)}
+
+    def _is_whole(self) -> bool:
+        """Say whether a law can be followed beyond the start."""
+        system = self.world.system
+        return all(system.is_known(name) for name in system.states if name != self.state)
+
+    def _follow(
+        self, law: Law, experiments: NDArray[np.intp], shares: FloatArray, substeps: int
+    ) -> list[dict[str, FloatArray]]:
+        """Return the columns of all experiments at each time, in shares of their own horizons."""
         system, offers = self.world.system, self.world.offers
         chosen = [offers.settings[int(i)] for i in experiments]
-        if not chosen:
-            return np.zeros((0, 1))
         start = {name: offers.pool.columns[name][experiments] for name in system.states}
         horizons = np.array([self.world.sampling.times(one)[-1] for one in chosen])
-        others = [name for name in system.states if name != self.state]
+        constants = columns_at(system, 0.0 * horizons, {}, chosen)
 
-        # Time runs from 0 to 1, in shares of each experiment's own horizon.
         def at(share: float, states: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+            if system.inputs is None:
+                return {**constants, "t": share * horizons, **states}
             return columns_at(system, share * horizons, states, chosen)
 
         def slopes(share: float, states: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
             columns = at(share, states)
-            rates = {name: rates_at(system.rates[name], columns) for name in others}
+            others = {n: rate for n, rate in system.rates.items() if n != self.state}
+            rates = {name: rates_at(rate, columns) for name, rate in others.items()}
             rates[self.state] = law.predict(columns)
-            return {name: rate * horizons for name, rate in rates.items()}
+            return {name: rates[name] * horizons for name in states}
 
-        if not all(map(system.is_known, others)):
-            return saturate(law.predict(at(0.0, start)))[:, None]
-        shares = np.linspace(0.0, 1.0, self.world.sampling.n_rows)
-        paths = roll_out(slopes, start, shares)
-        rows = [
+        paths = roll_out(slopes, start, shares, substeps)
+        return [
             at(share, {name: path[:, k] for name, path in paths.items()})
             for k, share in enumerate(shares.tolist())
         ]
-        return saturate(np.stack([law.predict(columns) for columns in rows], axis=1))
 
     def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
         """Solve from each start."""

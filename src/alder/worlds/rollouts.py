@@ -47,11 +47,14 @@ def integrate(f: Derivative, start: FloatArray, times: FloatArray, max_steps: in
 
 
 def roll_out(
-    f: Callable[[float, Columns], Columns], start: Columns, times: FloatArray
+    f: Callable[[float, Columns], Columns],
+    start: Columns,
+    times: FloatArray,
+    substeps: int = SUBSTEPS,
 ) -> dict[str, FloatArray]:
     r"""Solve from many starts at once; return each state at each time, (starts, times).
 
-    Runge-Kutta of fourth order, `SUBSTEPS` steps between two times, so that every law costs the
+    Runge-Kutta of fourth order, `substeps` steps between two times, so that every law costs the
     same and none can stall. A rollout that diverges is held at $\pm 10^{100}$: results are finite.
     """
     names = tuple(start)
@@ -64,8 +67,8 @@ def roll_out(
 
     with np.errstate(all="ignore"):
         for begin, end in pairwise(times.tolist()):
-            h = (end - begin) / SUBSTEPS
-            for k in range(SUBSTEPS):
+            h = (end - begin) / substeps
+            for k in range(substeps):
                 x = _step(slope, begin + k * h, x, h)
             path.append(x)
     return {name: np.array([state[i] for state in path]).T for i, name in enumerate(names)}
