@@ -67,6 +67,7 @@ def content_of(law: LawParts) -> dict[str, Any]:
             "additive": _number(noise.additive),
             "proportional": _number(noise.proportional),
             "origin": noise.origin,
+            **_groups_to_json(noise),
         },
         "scope": {
             "ranges": {name: [_number(end) for end in ends] for name, ends in scope.ranges.items()},
@@ -185,7 +186,8 @@ def law_schema() -> dict[str, Any]:
                     "additive": number,
                     "proportional": number,
                     "origin": {"enum": ["estimated", "given", "none"]},
-                }
+                },
+                optional={"between": number, "n_groups": count},
             ),
             "scope": _object(
                 {"ranges": {"type": "object", "additionalProperties": pair}, "note": text}
@@ -205,10 +207,12 @@ def law_schema() -> dict[str, Any]:
     }
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _object(
+    properties: Mapping[str, Any], optional: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": dict(properties),
+        "properties": {**properties, **(optional or {})},
         "required": list(properties),
         "additionalProperties": False,
     }
@@ -241,6 +245,13 @@ def _refuse(value: object) -> float:
 
 def _refuse_constant(word: str) -> float:
     raise ValueError(word)
+
+
+def _groups_to_json(noise: Noise) -> dict[str, Any]:
+    """Write the scatter of groups where there are groups; laws without keep their digests."""
+    if noise.n_groups == 0:
+        return {}
+    return {"between": _number(noise.between), "n_groups": noise.n_groups}
 
 
 def variable_to_json(variable: Variable) -> dict[str, Any]:
@@ -307,6 +318,8 @@ def parts_of(file: Mapping[str, Any]) -> LawParts:
             additive=_read_number(file["noise"]["additive"]),
             proportional=_read_number(file["noise"]["proportional"]),
             origin=file["noise"]["origin"],
+            between=_read_number(file["noise"].get("between", 0.0)),
+            n_groups=_read_count(file["noise"].get("n_groups", 0)),
         ),
         scope=Scope(
             {

@@ -10,6 +10,7 @@ Category: TypeAlias = Literal[
     "no-better-than-reference",
     "unstable",
     "fails-under-shift",
+    "fails-criterion",
     "too-complex",
     "budget-spent",
 ]

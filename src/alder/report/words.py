@@ -21,6 +21,7 @@ CATEGORIES: dict[str, str] = {
     "no-better-than-reference": "no better than a simple reference",
     "unstable": "numerically unstable",
     "fails-under-shift": "does not hold under a shift",
+    "fails-criterion": "fails a criterion that this study added",
     "too-complex": "more complex than allowed",
     "budget-spent": "the verifier may reveal nothing more",
 }

@@ -1,9 +1,8 @@
 r"""One law, one category: the criteria in a fixed order, and the bound an admission carries."""
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from alder.arrays import FloatArray, freeze_columns
 from alder.consistency import Errors, errors_of
 from alder.expr.nodes import size
+from alder.ports import Criterion
 from alder.records.law import Law
 from alder.records.protected import ADMISSION
 from alder.records.verdict import Category, Verdict
@@ -24,13 +24,17 @@ from alder.verification.criteria import (
     removes_share,
     with_doubt,
 )
-from alder.verification.spending import Thresholdout, is_spent, level
+from alder.verification.gate import Gate
+from alder.verification.groups import grouped_improvement_p, independent_rows, with_offsets
+from alder.verification.own import is_violated, make
+from alder.verification.rollout import diverges
+from alder.verification.spending import is_spent, level
 from alder.verification.stability import is_finite, is_stable
 from alder.verification.structure import rank_sum_p
 from alder.verification.terms import Terms
 
 # A shift has too few rows to pay for many answers; it must still be better than chance would be.
-_SHIFT_LEVEL = 0.05
+SHIFT_LEVEL = 0.05
 
 
 @final
@@ -44,9 +48,11 @@ class Sealed:
     rows: Mapping[str, Mapping[str, FloatArray]]
     terms: Terms
     secret: bytes = b""
+    own: tuple[Criterion, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        """Freeze the rows."""
+        """Freeze the rows, and make the criteria of the study's own."""
+        object.__setattr__(self, "own", tuple(map(make, self.terms.criteria.described)))
         frozen = {role: freeze_columns(columns) for role, columns in self.rows.items()}
         object.__setattr__(self, "rows", frozen)
 
@@ -65,27 +71,24 @@ def admit(sealed: Sealed, law: Law, answers: Sequence[Category]) -> Verdict:
     errors = {role: _errors(sealed, law, role) for role in sealed.rows}
     if not all(_behaves(sealed, law, role, errors[role]) for role in sealed.rows):
         return Verdict("unstable", k)
-    judge = _Judge(sealed, law, _Gate(sealed, answers))
+    alpha = level(sealed.terms.spending, answers, sealed.terms.revealing)
+    judge = _Judge(sealed, law, Gate(sealed.terms.spending, alpha, sealed.secret, len(answers)))
     category = judge.category(errors)
     if category != "accept":
         return Verdict(category, k)
-    alpha = level(sealed.terms.spending, answers)
-    return Verdict(
-        "accept",
-        k,
-        error_bound(judge.losses(errors), alpha / 2.0),
-        1.0 - sealed.terms.spending.alpha,
-    )
+    losses = judge.losses(errors)
+    bound = error_bound(losses, alpha / 2.0, judge.n_independent(losses, errors))
+    return Verdict("accept", k, bound, 1.0 - sealed.terms.spending.alpha)
 
 
-def error_bound(errors: FloatArray, alpha: float) -> float:
+def error_bound(errors: FloatArray, alpha: float, n_independent: float = math.inf) -> float:
     r"""Return what the root mean square error on rows like these exceeds with chance alpha.
 
     $$\sqrt{\nu m / \chi^2_{\nu}(\alpha)}, \qquad \nu = \min(n, 2 n m^2 / v)$$
 
     $m$ and $v$ are mean and variance of the squared errors and $\chi^2_\nu(\alpha)$ is the lower
     quantile: exact for Gaussian errors, with fewer degrees of freedom where tails are heavy
-    (Satterthwaite).
+    (Satterthwaite). Rows that share something count as `n_independent`.
     """
     from scipy.special import gammaincinv  # pyright: ignore[reportMissingTypeStubs]
 
@@ -94,7 +97,7 @@ def error_bound(errors: FloatArray, alpha: float) -> float:
     if m == 0.0:
         return 0.0
     v = float(np.var(squares))
-    nu = min(float(n), 2.0 * n * m * m / v) if v > 0.0 else float(n)
+    nu = min(float(n), 2.0 * n * m * m / v if v > 0.0 else float(n), n_independent)
     quantile = 2.0 * float(gammaincinv(nu / 2.0, alpha))
     return math.sqrt(nu * m / max(quantile, 1e-290))
 
@@ -126,50 +129,19 @@ def _errors(sealed: Sealed, law: Law, role: str) -> Errors:
 def _behaves(sealed: Sealed, law: Law, role: str, errors: Errors) -> bool:
     rows = sealed.rows[role]
     sound = bool(np.isfinite(errors.spread).all() and np.isfinite(errors.noise).all())
-    return is_finite(law, errors) and sound and is_stable(law, rows, errors)
-
-
-@final
-class _Gate:
-    """Compares p-values with levels, through noise where the reusable holdout asks for it."""
-
-    def __init__(self, sealed: Sealed, answers: Sequence[Category]) -> None:
-        self.spending = sealed.terms.spending
-        self.alpha = level(sealed.terms.spending, answers) / 2.0
-        self.scale = (
-            sealed.terms.spending.scale if isinstance(sealed.terms.spending, Thresholdout) else 0.0
-        )
-        seed = hashlib.sha256(sealed.secret + len(answers).to_bytes(8, "little")).digest()
-        self.rng = np.random.default_rng(list(seed))
-
-    def beats_reference(self, p: float) -> bool:
-        """Say whether a p-value of no improvement is small enough."""
-        if not isinstance(self.spending, Thresholdout):
-            return p <= self.alpha
-        bar = -_quantile(self.spending.alpha) + self.spending.margin + self._laplace()
-        return -_quantile(p) >= bar
-
-    def is_consistent(self, p: float, limit: float) -> bool:
-        """Say whether a p-value of the law holding is large enough."""
-        if not isinstance(self.spending, Thresholdout):
-            return p >= limit
-        return _quantile(p) >= _quantile(limit) + self._laplace()
-
-    def _laplace(self) -> float:
-        return float(self.rng.laplace(0.0, self.scale))
-
-
-def _quantile(p: float) -> float:
-    from scipy.special import ndtri  # pyright: ignore[reportMissingTypeStubs]
-
-    return float(ndtri(min(max(p, 1e-300), 1.0 - 1e-16)))
+    if not (is_finite(law, errors) and sound and is_stable(law, rows, errors)):
+        return False
+    terms = sealed.terms
+    if terms.motion is None or terms.time is None or law.objective == "events":
+        return True
+    return not diverges(law, rows, terms.motion, terms.time, terms.group)
 
 
 @final
 class _Judge:
     """The criteria that need outcomes."""
 
-    def __init__(self, sealed: Sealed, law: Law, gate: _Gate) -> None:
+    def __init__(self, sealed: Sealed, law: Law, gate: Gate) -> None:
         self.sealed = sealed
         self.law = law
         self.gate = gate
@@ -185,7 +157,9 @@ class _Judge:
             self._improves(errors[role], role) and self._accurate(errors[role], role)
             for role in shifted
         ]
-        return "accept" if all(holds) else "fails-under-shift"
+        if not all(holds):
+            return "fails-under-shift"
+        return "fails-criterion" if self._fails_own() else "accept"
 
     def losses(self, errors: Mapping[str, Errors]) -> FloatArray:
         """Return the errors the bound is about: in the unit of the target, or wrong events."""
@@ -194,6 +168,27 @@ class _Judge:
             return admission.error
         y = admission.error + admission.prediction
         return np.where((admission.prediction > 0.0) == (y > 0.5), 0.0, 1.0)
+
+    def n_independent(self, losses: FloatArray, errors: Mapping[str, Errors]) -> float:
+        """Count the rows the bound rests on; rows of one group are not as many as they look."""
+        group = self._group(ADMISSION)
+        if group is None:
+            return math.inf
+        shared = self.law.noise.between**2
+        own = float(np.median(np.square(errors[ADMISSION].noise)))
+        return independent_rows(losses, group, shared / (shared + own))
+
+    def _group(self, role: str) -> FloatArray | None:
+        name = self.sealed.terms.group
+        return None if name is None else self.sealed.rows[role][name]
+
+    def _fails_own(self) -> bool:
+        described = self.sealed.terms.criteria.described
+        return any(
+            is_violated(own, criterion, self.law, rows, role)
+            for own, criterion in zip(described, self.sealed.own, strict=True)
+            for role, rows in self.sealed.rows.items()
+        )
 
     def _improves(self, errors: Errors, role: str) -> bool:
         sealed, limits = self.sealed, self.sealed.terms.criteria.thresholds
@@ -205,12 +200,18 @@ class _Judge:
             said = reference.predict(sealed.rows[role], len(errors.error))
             if not removes_share(errors, said, share):
                 return False
-            if limits is None and not self._passes(improvement_p(errors, said, share), role):
+            if limits is None and not self._passes(self._chance(errors, said, share, role), role):
                 return False
         return True
 
+    def _chance(self, errors: Errors, said: FloatArray, share: float, role: str) -> float:
+        group = self._group(role)
+        if group is None:
+            return improvement_p(errors, said, share)
+        return grouped_improvement_p(errors, said, share, group)
+
     def _passes(self, p: float, role: str) -> bool:
-        return self.gate.beats_reference(p) if role == ADMISSION else p <= _SHIFT_LEVEL
+        return self.gate.beats_reference(p) if role == ADMISSION else p <= SHIFT_LEVEL
 
     def _accurate(self, errors: Errors, role: str) -> bool:
         criteria, limits = self.sealed.terms.criteria, self.sealed.terms.criteria.thresholds
@@ -226,4 +227,8 @@ class _Judge:
             return False
         inputs = {name: self.sealed.rows[role][name] for name in self.sealed.terms.variables}
         limit = criteria.level / len(self.sealed.rows)
+        group = self._group(role)
+        if group is not None:  # half of the chance is that offsets scatter more than the bound says
+            limit /= 2.0
+            errors = with_offsets(errors, self.law.noise, group, limit)
         return self.gate.is_consistent(consistency_p(errors, inputs), limit)

@@ -7,16 +7,18 @@ is the other way round: how often a law that is no better than the reference wou
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast, final
 
 import numpy as np
 
 from alder.arrays import FloatArray
 from alder.consistency import Errors, Whitening, chi_square_p
 from alder.errors import BadStudy
+from alder.ports import Criterion
 from alder.records.law import Law
+from alder.verification.own import OwnCriterion, describe
 from alder.verification.structure import neighbour_p, polynomial_p, signed_rank_p
 
 
@@ -45,6 +47,9 @@ class Criteria:
     coefficients alone, in units of the target's spread; it counts only above the noise.
     Errors whose NMSE lies below `negligible` are rounding. `balanced_accuracy` is asked of laws
     of events. With `thresholds` the tests against the noise give way to fixed limits.
+
+    `own` are criteria of the study's own, each a `Criterion` or the name of a plug-in; a law must
+    pass them after all others, on the rows of every role. `level` does not speak for them.
     """
 
     level: float = 0.02
@@ -54,9 +59,13 @@ class Criteria:
     negligible: float = 1e-12
     balanced_accuracy: float = 0.9
     thresholds: Thresholds | None = None
+    own: Sequence[str | Criterion | OwnCriterion] = ()
 
     def __post_init__(self) -> None:
-        """Refuse settings that can never or always be met."""
+        """Describe own criteria, and refuse settings that can never or always be met."""
+        own = (self.own,) if isinstance(self.own, str) else self.own
+        described = [one if isinstance(one, str | OwnCriterion) else describe(one) for one in own]
+        object.__setattr__(self, "own", tuple(described))
         if not 0.0 < self.level < 1.0:
             raise BadStudy(f"criteria.level lies between 0 and 1; got {self.level}.")
         if not 0.0 <= self.improvement < 1.0:
@@ -65,8 +74,15 @@ class Criteria:
             raise BadStudy(f"criteria.max_nodes must be at least 1; got {self.max_nodes}.")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as JSON values."""
-        return dataclasses.asdict(self)
+        """Return the settings as JSON values; `own` only where there is one, as it always was."""
+        settings = {
+            part.name: getattr(self, part.name)
+            for part in dataclasses.fields(self)
+            if part.name not in ("thresholds", "own")
+        }
+        settings["thresholds"] = None if self.thresholds is None else asdict(self.thresholds)
+        own = [one if isinstance(one, str) else asdict(cast("Any", one)) for one in self.own]
+        return settings | ({"own": own} if own else {})
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> "Criteria":
@@ -74,7 +90,20 @@ class Criteria:
         limits = value["thresholds"]
         settings: dict[str, Any] = dict(value)
         settings["thresholds"] = None if limits is None else Thresholds(**limits)
+        own: list[str | dict[str, str]] = settings.get("own", [])
+        settings["own"] = [one if isinstance(one, str) else OwnCriterion(**one) for one in own]
         return Criteria(**settings)
+
+    @property
+    def described(self) -> tuple[OwnCriterion, ...]:
+        """Own criteria; raise `BadStudy` where one is still a name."""
+        names = [one for one in self.own if isinstance(one, str)]
+        if names:
+            raise BadStudy(
+                f"The criterion `{names[0]}` is a name, which only a study resolves; give the "
+                "criterion itself here."
+            )
+        return tuple(one for one in self.own if isinstance(one, OwnCriterion))
 
     @property
     def digest(self) -> str:

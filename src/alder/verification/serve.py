@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, BinaryIO, final
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def respond(state: State | None, message: Message) -> tuple[State | None, Messag
             case _:
                 return state, _error("This message does not belong here.")
     except AlderError as error:
-        return state, _error(str(error))
+        return state, _error(str(error), type(error).__name__)
     except (BadMessage, LookupError, TypeError, ValueError, AttributeError, StopIteration):
         return state, _error("The message does not follow the protocol.")
     except OSError as error:
@@ -120,7 +120,7 @@ def run() -> None:
     """Serve the pipe this process was started with, and end with the process that started it."""
     _end_with_parent(os.getppid())
     _keep_memory_private()
-    pipe, answers = sys.stdin.buffer, sys.stdout.buffer
+    pipe, answers = _own_pipes()
 
     def take(n: int) -> bytes:
         parts: list[bytes] = []
@@ -137,6 +137,16 @@ def run() -> None:
         serve(take, give)
     except BrokenPipeError:
         os._exit(0)  # the harness is gone; flushing again would only fail again
+
+
+def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes for messages: what a criterion prints goes nowhere, what it reads is empty."""
+    pipes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return pipes
 
 
 def _end_with_parent(parent: int) -> None:
@@ -198,5 +208,5 @@ def _verdict(verdict: Verdict) -> Message:
     return Message(header)
 
 
-def _error(sentence: str) -> Message:
-    return Message({"kind": "error", "sentence": sentence})
+def _error(sentence: str, fault: str = "") -> Message:
+    return Message({"kind": "error", "sentence": sentence, "fault": fault})

@@ -22,7 +22,10 @@ REVEALING: tuple[Category, ...] = (
     "fails-under-shift",
     "accept",
 )
-"""Answers that depend on protected outcomes; the others cost nothing."""
+"""Answers that depend on protected outcomes in every study; others cost nothing."""
+
+OWN: Category = "fails-criterion"
+"""One more such answer, where a study adds criteria of its own."""
 
 
 @final
@@ -33,9 +36,9 @@ class AlphaSpending:
     $$\alpha_k = \alpha \, \frac{6}{\pi^2 k^2} \prod_{j<k} q(c_j \mid c_1 \dots c_{j-1})$$
 
     $c_j$ are the answers so far and $q$ a fixed rule that expects answers as often as they came
-    before, $(n_c + \tfrac12) / (n + 2)$. The $\alpha_k$ of all possible conversations sum to
-    $\alpha$. Monotonous answers are cheap; a conversation that draws a fresh bit from every answer
-    pays for it. After `submissions` laws no more is answered.
+    before, $(n_c + \tfrac12) / (n + \tfrac m2)$ where $m$ answers are possible. The $\alpha_k$ of
+    all possible conversations sum to $\alpha$. Monotonous answers are cheap; a conversation that
+    draws a fresh bit from every answer pays for it. After `submissions` laws no more is answered.
     """
 
     alpha: float = 0.05
@@ -93,11 +96,18 @@ def spending_from_json(value: Mapping[str, Any]) -> Spending:
     return _KINDS[value["kind"]](**settings)
 
 
-def level(spending: Spending, answers: Sequence[Category]) -> float:
-    """Return the share of false promises the next answer may use, after those already given."""
+def level(
+    spending: Spending,
+    answers: Sequence[Category],
+    possible: tuple[Category, ...] = REVEALING,
+) -> float:
+    """Return the share of false promises the next answer may use, after those already given.
+
+    `possible` are the answers that depend on protected outcomes in this study.
+    """
     match spending:
         case AlphaSpending() | Thresholdout():
-            return spending.alpha * _weight([a for a in answers if a in REVEALING])
+            return spending.alpha * _weight([a for a in answers if a in possible], possible)
         case Naive():
             return spending.alpha
         case _:
@@ -110,18 +120,18 @@ def is_spent(spending: Spending, answers: Sequence[Category]) -> bool:
         case AlphaSpending() | Naive():
             return len(answers) >= spending.submissions
         case Thresholdout():
-            refusals = sum(a in REVEALING and a != "accept" for a in answers)
+            refusals = sum(a in (*REVEALING, OWN) and a != "accept" for a in answers)
             return refusals >= spending.refusals
         case _:
             assert_never(spending)
 
 
-def _weight(answers: Sequence[Category]) -> float:
+def _weight(answers: Sequence[Category], possible: tuple[Category, ...]) -> float:
     """Return the weight of one conversation; kept as a logarithm until the end."""
     k = len(answers) + 1
     log = math.log(6.0 / (math.pi * k) ** 2)
-    counts = dict.fromkeys(REVEALING, 0)
+    counts = dict.fromkeys(possible, 0)
     for n, answer in enumerate(answers):
-        log += math.log((counts[answer] + 0.5) / (n + 0.5 * len(REVEALING)))
+        log += math.log((counts[answer] + 0.5) / (n + 0.5 * len(possible)))
         counts[answer] += 1
     return math.exp(max(log, -600.0))

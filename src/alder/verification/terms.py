@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from alder.errors import BadStudy
+from alder.records.motion import Motion
+from alder.records.verdict import Category
 from alder.verification.criteria import Criteria, Reference
 from alder.verification.spending import (
+    OWN,
+    REVEALING,
     AlphaSpending,
     Spending,
     require_sound,
@@ -23,7 +27,9 @@ class Terms:
     """Fixed before the first proposal; their digest goes into a study's configuration.
 
     `variables` are those a law may use, `references` the rules it must beat (from public rows),
-    `sigma` the column of error bars in protected rows.
+    `sigma` the column of error bars in protected rows and `group` that of groups with an offset
+    each. Where the target is a rate of change, `motion` says of what, and `time` is the column in
+    which trajectories run on.
     """
 
     variables: tuple[str, ...]
@@ -32,20 +38,38 @@ class Terms:
     criteria: Criteria = field(default_factory=Criteria)
     spending: Spending = field(default_factory=AlphaSpending)
     sigma: str | None = None
+    group: str | None = None
+    time: str | None = None
+    motion: Motion | None = None
 
     def __post_init__(self) -> None:
         """Refuse terms under which everything, or nothing, is admitted."""
         require_sound(self.spending)
         if not self.references:
             raise BadStudy("A law must beat a reference; give at least the mean of public rows.")
+        self.criteria.described  # noqa: B018 (raises where a criterion is still a name)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns protected rows must have."""
-        return (*self.variables, self.target, *((self.sigma,) if self.sigma else ()))
+        apart = (self.sigma, self.group, self.time)
+        needed = (*self.variables, self.target, *(name for name in apart if name is not None))
+        return tuple(dict.fromkeys(needed))
+
+    @property
+    def revealing(self) -> tuple[Category, ...]:
+        """The answers of this study that depend on protected outcomes."""
+        return (*REVEALING, OWN) if self.criteria.own else REVEALING
 
     def to_json(self) -> dict[str, Any]:
-        """Return the terms as JSON values."""
+        """Return the terms as JSON values; parts added later only where they say something."""
+        later = {
+            "group": self.group,
+            "time": self.time,
+            "motion": None
+            if self.motion is None
+            else {"state": self.motion.state, "kinematics": dict(self.motion.kinematics)},
+        }
         return {
             "variables": list(self.variables),
             "target": self.target,
@@ -53,6 +77,7 @@ class Terms:
             "criteria": self.criteria.to_json(),
             "spending": spending_to_json(self.spending),
             "sigma": self.sigma,
+            **{name: value for name, value in later.items() if value is not None},
         }
 
     @staticmethod
@@ -65,6 +90,9 @@ class Terms:
             criteria=Criteria.from_json(value["criteria"]),
             spending=spending_from_json(value["spending"]),
             sigma=value["sigma"],
+            group=value.get("group"),
+            time=value.get("time"),
+            motion=Motion(**value["motion"]) if "motion" in value else None,
         )
 
     @property

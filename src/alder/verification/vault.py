@@ -14,16 +14,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, final, get_args
 
-from alder.errors import BadLedger, VerifierFailed
+from alder.errors import AlderError, BadLedger, BadStudy, VerifierFailed
 from alder.records.law import Law
 from alder.records.protected import Protected
 from alder.records.verdict import Category, Commitment, Verdict
+from alder.verification.own import folder_of
 from alder.verification.terms import Terms
 from alder.verification.wire import BadMessage, LostFrame, Message, encode, pack_rows, read
 
 _PATIENCE = 120.0
 _GRACE = 5.0
 _CHUNK = 1 << 16
+_FAULTS: dict[str, type[AlderError]] = {"BadLedger": BadLedger, "BadStudy": BadStudy}
 
 
 @final
@@ -63,7 +65,8 @@ class Vault:
             "directory": None if directory is None else str(Path(directory).absolute()),
             "published": [{"role": c.role, "digest": c.digest} for c in published],
         }
-        vault = Vault(_start(), patience)
+        folders = [folder_of(own) for own in terms.criteria.described]
+        vault = Vault(_start([folder for folder in folders if folder is not None]), patience)
         try:
             answer = vault._ask(Message(header, body), expected="sealed")
             vault._commitments = tuple(Commitment(**entry) for entry in answer["commitments"])
@@ -109,7 +112,8 @@ class Vault:
         except (OSError, BadMessage, LostFrame):
             answer = None
         if answer is not None and answer.header.get("kind") == "error":
-            failure = BadLedger if expected == "sealed" else VerifierFailed
+            other = BadLedger if expected == "sealed" else VerifierFailed
+            failure = _FAULTS.get(str(answer.header.get("fault")), other)
             raise failure(str(answer.header.get("sentence")))
         if answer is None or answer.header.get("kind") != expected:
             self.close()
@@ -133,15 +137,18 @@ def _verdict(answer: dict[str, Any]) -> Verdict:
     )
 
 
-def _start() -> "subprocess.Popen[bytes]":
-    """Start the process with our import path, but never with the directory we happen to be in."""
+def _start(folders: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Start the process with our import path, but never with the directory we happen to be in.
+
+    `folders` hold the modules of criteria; they come last, so that they replace nothing.
+    """
     import alder
 
     home = str(Path(str(alder.__file__)).parents[1])
     path = [entry for entry in sys.path if entry and entry != home]
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([*path, home]),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([*path, home, *folders])),
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
