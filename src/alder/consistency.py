@@ -4,7 +4,7 @@ The mathematics that judges a law on new rows; it needs no compiler, so that the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.evaluate import jacobian
 from alder.records.law import Law
+from alder.segments import Segments
 
 # Rows are written with some ten digits; a law without noise need not predict better than that.
 ROUNDING = 1e-9
@@ -24,7 +25,9 @@ class Errors:
 
     `error` is $e = y - f$, `noise` its standard deviation $D^{1/2}$ without coefficient error, and
     `spread` is $A = D^{-1/2} J L$ with $C = L L^\top$ the covariance of the coefficients. `df` are
-    the degrees of freedom behind the noise, None where the noise is given.
+    the degrees of freedom behind the noise, None where the noise is given. Where targets are sums
+    over rows, all these are of sums, `segments` says of which rows, and `pointwise` holds what the
+    law says of each row.
     """
 
     prediction: FloatArray
@@ -32,6 +35,13 @@ class Errors:
     noise: FloatArray
     spread: FloatArray
     df: int | None
+    segments: Segments = field(default_factory=Segments)
+    pointwise: FloatArray | None = None
+
+    @property
+    def at_rows(self) -> FloatArray:
+        """What the law says of each row."""
+        return self.prediction if self.pointwise is None else self.pointwise
 
     @property
     def z(self) -> FloatArray:
@@ -45,19 +55,29 @@ class Errors:
 
 
 def errors_of(
-    law: Law, columns: Mapping[str, FloatArray], *, sigma: FloatArray | None = None
+    law: Law,
+    columns: Mapping[str, FloatArray],
+    *,
+    sigma: FloatArray | None = None,
+    sums: FloatArray | None = None,
 ) -> Errors:
-    """Compare a law with complete rows; `sigma` are error bars, where the rows have them."""
+    """Compare a law with complete rows; `sigma` are error bars, where the rows have them.
+
+    `sums` says which observation each row belongs to, where targets are sums over rows.
+    """
+    segments = Segments.of(sums)
     names = [coefficient.name for coefficient in law.coefficients]
-    f, J = jacobian(law.structure, columns, law.values, names, law.floors)
-    y = columns[law.target.name]
-    noise = law.noise.sigma(f) if sigma is None else sigma
+    pointwise, slopes = jacobian(law.structure, columns, law.values, names, law.floors)
+    f, J = segments.total(pointwise), segments.total(slopes)
+    y = segments.first(columns[law.target.name])
+    noise = law.noise.sigma(f) if sigma is None else segments.first(sigma)
     with np.errstate(over="ignore", invalid="ignore"):
         noise = np.maximum(noise, ROUNDING * float(np.sqrt(np.mean(np.square(f)))) + 1e-300)
         A = (J @ covariance_root(law.covariance)) / noise[:, None]
         error = y - f
     known = sigma is not None or law.noise.origin == "given"
-    return Errors(f, error, noise, A, None if known else law.residual_df)
+    df = None if known else law.residual_df
+    return Errors(f, error, noise, A, df, segments, pointwise)
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:

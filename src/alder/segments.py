@@ -5,6 +5,7 @@ $$y_o = \sum_{n \in o} f(x_n)$$
 The map from rows to observations is linear, so that what holds of values holds of derivatives.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -116,6 +117,26 @@ def observation_names(rows: Rows, name: str) -> FloatArray:
             f"{int(np.argmax(np.isnan(names))) + 1} has none; fill it in, or leave the row out."
         )
     return names
+
+
+def numbered_through(tables: Sequence[FloatArray]) -> FloatArray:
+    """Number observations through several tables, one below the other.
+
+    >>> numbered_through([np.array([5.0, 5.0]), np.array([5.0, 6.0])])
+    array([0., 0., 1., 2.])
+    """
+    found: list[FloatArray] = [np.empty(0)]
+    before = 0
+    for names in tables:
+        segments = Segments.of(names)
+        found.append(before + segments.number(len(names)).astype(np.float64))
+        before += segments.count(len(names))
+    return np.concatenate(found)
+
+
+def only_whole(names: FloatArray | None, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Keep observations all of whose rows are kept: without a row, a sum lacks a term."""
+    return keep if names is None else keep & ~np.isin(names, names[~keep])
 
 
 def require_agreement(segments: Segments, values: FloatArray, name: str) -> None:

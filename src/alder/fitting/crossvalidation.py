@@ -14,6 +14,7 @@ from alder.fitting.many import fit_many
 from alder.records.effort import FULL
 from alder.records.evidence import Evidence
 from alder.records.proposal import Proposal
+from alder.segments import Segments
 from alder.tables import drop_missing
 
 FOLDS = 5
@@ -54,22 +55,32 @@ def held_out_error(
     target, floors = evidence.grammar.target.name, evidence.grammar.floors
     if evidence.validation is not None:
         rows = evidence.validation.columns
-        said = evaluate(proposal.structure, rows, values, floors)
-        return _over_variance(rows[target], rows[target] - said, folds=0)
+        segments = _segments(rows, evidence)
+        said = segments.total(evaluate(proposal.structure, rows, values, floors))
+        y = segments.first(rows[target])
+        return _over_variance(y, y - said, folds=0)
     rows, _ = drop_missing(evidence.rows(), evidence.columns)
-    n, k = len(rows[target]), len(parameters(proposal.structure))
+    segments = _segments(rows, evidence)
+    observed = {name: segments.first(column) for name, column in rows.items()}
+    n, k = len(observed[target]), len(parameters(proposal.structure))
     if not _FEWEST <= n < _FEW_PER_COEFFICIENT * max(k, 1):
         return None
-    part = parts_of(rows, evidence.roles.group, evidence.roles.time)
+    part = parts_of(observed, evidence.roles.group, evidence.roles.time)
     n_parts = int(part.max()) + 1
     error = np.zeros(n)
+    belongs = segments.number(len(rows[target]))
     for left_out in range(n_parts):
         out = part == left_out
-        found = _error_without(proposal, rows, out, evidence)
+        found = _error_without(proposal, rows, out[belongs], evidence)
         if found is None:
             return None
         error[out] = found
-    return _over_variance(rows[target], error, folds=n_parts)
+    return _over_variance(observed[target], error, folds=n_parts)
+
+
+def _segments(rows: Mapping[str, FloatArray], evidence: Evidence) -> Segments:
+    sums = evidence.roles.sums
+    return Segments.of(None if sums is None else rows[sums])
 
 
 def parts_of(
@@ -105,13 +116,14 @@ def _error_without(
         return None
     fits = fit_many(
         [proposal], kept, target=grammar.target, variables=grammar.variables,
-        sigma=roles.sigma, weight=roles.weight, group=roles.group, effort=FULL,
+        sigma=roles.sigma, weight=roles.weight, group=roles.group, sums=roles.sums, effort=FULL,
         floors=grammar.floors,
     )  # fmt: skip
-    error = judged[grammar.target.name] - evaluate(
-        proposal.structure, judged, fits.values(0), grammar.floors
-    )
-    return _without_offsets(error, judged, roles.group)
+    segments = _segments(judged, evidence)
+    said = evaluate(proposal.structure, judged, fits.values(0), grammar.floors)
+    error = segments.first(judged[grammar.target.name]) - segments.total(said)
+    observed = {name: segments.first(column) for name, column in judged.items()}
+    return _without_offsets(error, observed, roles.group)
 
 
 def _without_offsets(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray, freeze
 from alder.errors import BadTable
 from alder.records.roles import Roles
-from alder.segments import Segments, observation_names, require_agreement
+from alder.segments import Segments, observation_names, only_whole, require_agreement
 from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
 
 
@@ -70,8 +70,7 @@ def observe(rows: Rows, target: str, names: Sequence[str], roles: Roles) -> Obse
     columns = as_columns(rows, wanted)
     complete = np.all([~np.isnan(columns[name]) for name in wanted], axis=0)
     belongs = observation_names(rows, roles.sums) if roles.sums is not None else None
-    if belongs is not None:  # a sum lacks a term where one of its rows does
-        complete &= ~np.isin(belongs, belongs[~complete])
+    complete = only_whole(belongs, complete)
     labels = as_labels(rows, roles.group) if roles.group is not None else ()
     if not complete.any():
         raise BadTable("Every row has a missing value in a column the law needs; nothing is left.")

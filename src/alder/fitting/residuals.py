@@ -8,6 +8,7 @@ from alder.arrays import FloatArray
 from alder.expr.evaluate import evaluate
 from alder.records.evidence import Misfit
 from alder.records.fit import Fit
+from alder.segments import Segments
 
 # Rows of one variable are cut into this many parts of equal count.
 _PARTS = 8
@@ -19,22 +20,26 @@ _FEWEST = 16
 
 
 def find_misfits(
-    fit: Fit, rows: Mapping[str, FloatArray], along: Sequence[str]
+    fit: Fit, rows: Mapping[str, FloatArray], along: Sequence[str], sums: str | None = None
 ) -> tuple[Misfit, ...]:
     r"""Cut rows along each named column and look for parts whose mean residual is not zero.
 
-    Name all variables, those the law does not use as well: it may be wrong not to use them.
+    Name all variables, those the law does not use as well: it may be wrong not to use them. Where
+    targets are sums over rows, `sums` names the column of observations, which are cut along the
+    mean of their rows.
 
     The strength of a part of $n$ rows is $|\bar r| \sqrt n / \sigma$, strongest first. $\sigma$ is
     the stated noise or the scatter within parts, whichever is less: a law that is wrong everywhere
     states a noise large enough to hide it.
     """
-    predictions = evaluate(fit.structure, rows, fit.values, fit.floors)
+    segments = Segments.of(None if sums is None else rows[sums])
+    predictions = segments.total(evaluate(fit.structure, rows, fit.values, fit.floors))
     sigma = fit.noise.sigma(predictions)
     if not (sigma > 0.0).all():
         return ()
-    scaled = (rows[fit.target.name] - predictions) / sigma
-    found = [misfit for name in along if (misfit := _along(name, rows[name], scaled)) is not None]
+    scaled = (segments.first(rows[fit.target.name]) - predictions) / sigma
+    cuts = [(name, segments.mean(rows[name])) for name in along]
+    found = [misfit for name, cut in cuts if (misfit := _along(name, cut, scaled)) is not None]
     return tuple(sorted(found, key=lambda misfit: -misfit.strength))
 
 

@@ -12,7 +12,8 @@ from alder.arrays import FloatArray
 from alder.consistency import chi_square_p, errors_of
 from alder.errors import BadParameter, BadTable
 from alder.records.law import Law
-from alder.tables import Rows, as_columns, drop_missing
+from alder.segments import observation_names, only_whole
+from alder.tables import Rows, as_columns
 
 # A law that holds is called broken once in a hundred checks.
 LEVEL = 0.01
@@ -52,7 +53,7 @@ class Standing:
     worst: Region | None
 
 
-def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
+def judge(law: Law, rows: Rows, *, sigma: str | None = None, sums: str | None = None) -> Standing:
     r"""Compare errors on new rows with the law's noise and coefficient covariance.
 
     $$\chi^2 = e^\top (D + J C J^\top)^{-1} e$$
@@ -61,7 +62,8 @@ def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
     bars in column `sigma`), $J$ the derivatives by the coefficients and $C$ their covariance,
     which correlates the errors. $\chi^2/n$ is compared with the F distribution of $n$ and
     `residual_df` degrees of freedom, since the noise was itself estimated; with the $\chi^2$
-    distribution where it was given.
+    distribution where it was given. `sums` names the column that says which observation a row
+    belongs to, where targets are sums over rows; all rows of an observation must be in scope.
     """
     if law.objective == "events":
         raise BadParameter(
@@ -69,9 +71,15 @@ def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
         )
     names = [variable.name for variable in law.variables]
     wanted = [*names, law.target.name, *([sigma] if sigma else [])]
-    columns, n_missing = drop_missing(as_columns(rows, wanted), wanted)
-    n_complete = len(columns[law.target.name])
+    columns = as_columns(rows, wanted)
+    belongs = None if sums is None else observation_names(rows, sums)
+    complete = np.all([~np.isnan(columns[name]) for name in wanted], axis=0)
+    complete = only_whole(belongs, complete)
+    columns = {name: column[complete] for name, column in columns.items()}
+    belongs = None if belongs is None else belongs[complete]
+    n_complete = int(complete.sum())
     inside = np.broadcast_to(law.scope.contains(columns), (n_complete,))
+    inside = only_whole(belongs, inside)
     if not inside.any():
         raise BadTable(
             f"None of the {n_complete} complete rows lies in the law's scope; it cannot be judged."
@@ -79,21 +87,26 @@ def judge(law: Law, rows: Rows, *, sigma: str | None = None) -> Standing:
     if sigma and not (columns[sigma] > 0.0).all():
         raise BadTable(f"Error bars must be positive; column `{sigma}` has others.")
     judged = {name: column[inside] for name, column in columns.items()}
-    errors = errors_of(law, judged, sigma=judged[sigma] if sigma else None)
+    errors = errors_of(
+        law,
+        judged,
+        sigma=judged[sigma] if sigma else None,
+        sums=None if belongs is None else belongs[inside],
+    )
     error, noise, A = errors.error, errors.noise, errors.spread
     p_value = chi_square_p(errors)
     spread = float(np.sqrt(np.sum(np.square(noise)) + np.sum(np.square(noise @ A))))
     return Standing(
         holds=p_value >= LEVEL,
         n_judged=len(error),
-        n_outside=n_complete - len(error),
-        n_missing=n_missing,
+        n_outside=n_complete - int(inside.sum()),
+        n_missing=int((~complete).sum()),
         rms=float(np.sqrt(np.mean(np.square(error)))),
         ratio=_rms(error / noise),
         bias=float(np.mean(error)),
         bias_score=float(np.sum(error)) / spread,
         p_value=p_value,
-        worst=_worst({name: judged[name] for name in names}, error / noise),
+        worst=_worst({n: errors.segments.mean(judged[n]) for n in names}, error / noise),
     )
 
 

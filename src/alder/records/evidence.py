@@ -15,6 +15,7 @@ from alder.records.problem import Problem
 from alder.records.proposal import Proposal
 from alder.records.roles import Roles
 from alder.records.verdict import Category
+from alder.segments import numbered_through
 
 
 @final
@@ -107,8 +108,16 @@ class Evidence:
         return (*self.grammar.variable_names, self.grammar.target.name, *self.roles.names)
 
     def rows(self) -> Mapping[str, FloatArray]:
-        """Return all rows a law may be fitted to: initial ones and those of experiments."""
-        return join((self.initial, *self.trajectories), self.columns)
+        """Return all rows a law may be fitted to: initial ones and those of experiments.
+
+        Observations of several rows are numbered anew: two experiments may both have a first one.
+        """
+        tables = (self.initial, *self.trajectories)
+        joined = join(tables, self.columns)
+        sums = self.roles.sums
+        if sums is not None:
+            joined[sums] = numbered_through([table.columns[sums] for table in tables])
+        return joined
 
     @property
     def rejected(self) -> tuple[Expr, ...]:

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -15,6 +15,7 @@ from alder.records.experiment import Trajectory
 from alder.records.grammar import Grammar
 from alder.records.protected import ADMISSION, Protected
 from alder.records.roles import Roles
+from alder.segments import Segments, observation_names, only_whole, require_agreement
 from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
 
 # The share of the rows that is kept from everybody where no protected rows were given.
@@ -52,16 +53,22 @@ class RowReader:
     def read(self, rows: Rows, title: str) -> tuple[dict[str, FloatArray], int]:
         """Return complete rows and how many were left out."""
         require_columns(self.names, column_names(rows), where=title)
-        group = self.roles.group
-        numbers = [name for name in self.names if name != group]
+        group, sums = self.roles.group, self.roles.sums
+        numbers = [name for name in self.names if name not in (group, sums)]
         columns = dict(as_columns(rows, numbers))
         complete = np.all([~np.isnan(columns[name]) for name in numbers], axis=0)
+        belongs = None if sums is None else observation_names(rows, sums)
+        complete = only_whole(belongs, complete)
         if not complete.any():
             raise BadTable(f"Every row of {title} misses a value; nothing is left.")
         kept = {name: column[complete] for name, column in columns.items()}
         if group is not None:
             labels = np.array(as_labels(rows, group))[complete]
             kept[group] = np.array([_number_of(label) for label in labels])
+        if sums is not None and belongs is not None:
+            kept[sums] = belongs[complete]
+            for name in (self.grammar.target.name, *self.roles.names):
+                require_agreement(Segments.of(kept[sums]), kept[name], name)
         self._require_positive(kept, title)
         ordered = {name: kept[name] for name in self.names}
         return ordered, int((~complete).sum())
@@ -117,12 +124,17 @@ def prepare(
             sealed[role], dropped = reader.read(table, f"the protected rows ({role})")
             n_dropped += dropped
         public_rows = [public] if held_out is None else [public, held_out.columns]
-        _refuse_shared(public_rows, sealed, reader.names)
+        # Numbers of observations mean something within one table only.
+        compared = [name for name in reader.names if name != reader.roles.sums]
+        _refuse_shared(public_rows, sealed, compared)
     return StudyRows(Trajectory(public), held_out, sealed, n_dropped)
 
 
 def _split(rows: Mapping[str, FloatArray], roles: Roles, seed: int) -> NDArray[np.bool_]:
     """Mark the rows to protect: whole groups, or the last in time, or a random share."""
+    if roles.sums is not None:
+        observed, belongs = _observed(rows, roles)
+        return _split(observed, replace(roles, sums=None), seed)[belongs]
     n = len(next(iter(rows.values())))
     if n < _FEWEST:
         raise BadStudy(
@@ -143,6 +155,24 @@ def _split(rows: Mapping[str, FloatArray], roles: Roles, seed: int) -> NDArray[n
     else:
         hidden = _first_copies(rows, rng.permutation(n), wanted)
     return hidden
+
+
+def _observed(
+    rows: Mapping[str, FloatArray], roles: Roles
+) -> tuple[dict[str, FloatArray], NDArray[np.intp]]:
+    """Return one row for each observation, and the number of the one each row belongs to.
+
+    Of its rows only a number is kept that copies share, whatever the order of their rows.
+    """
+    assert roles.sums is not None
+    segments = Segments.of(rows[roles.sums])
+    values = np.column_stack([column for name, column in rows.items() if name != roles.sums])
+    parts = np.split(values[segments.order], segments.starts[1:])
+    contents = [part[np.lexsort(part.T)].tobytes() for part in parts]
+    number = {content: float(index) for index, content in enumerate(dict.fromkeys(contents))}
+    kept = {name: segments.first(rows[name]) for name in (roles.group, roles.time) if name}
+    kept[roles.sums] = np.array([number[content] for content in contents])
+    return kept, segments.number(len(values))
 
 
 def _first_copies(
