@@ -1,0 +1,1 @@
+"""NovelLaw: laws recombined from four components, outside the initial library."""
