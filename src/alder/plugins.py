@@ -31,8 +31,23 @@ def plugin(group: Group, name: str) -> Callable[..., object]:
 
     Its package is imported now, and runs with all your rights: install what you trust.
     """
+    return _load(_entry(group, name), _one(group))
+
+
+def maker(group: Group, name: str) -> str:
+    """Return "module:name" of what makes a part, for a process that must import it itself."""
+    entry = _entry(group, name)
+    _load(entry, _one(group))
+    return f"{entry.module}:{entry.attr}"
+
+
+def _one(group: Group) -> str:
+    return group.removesuffix("s") if group != "criteria" else "criterion"
+
+
+def _entry(group: Group, name: str) -> EntryPoint:
     found = {entry.value: entry for entry in _entries(group) if entry.name == name}
-    one = group.removesuffix("s") if group != "criteria" else "criterion"
+    one = _one(group)
     if not found:
         known = plugins(group)
         offered = f"{', '.join(known)} {'is' if len(known) == 1 else 'are'}" if known else "none is"
@@ -45,7 +60,7 @@ def plugin(group: Group, name: str) -> Callable[..., object]:
             f"Two packages bring a {one} named `{name}`: {' and '.join(sorted(found))}. "
             "Uninstall one of them."
         )
-    return _load(next(iter(found.values())), one)
+    return next(iter(found.values()))
 
 
 def _entries(group: Group) -> tuple[EntryPoint, ...]:

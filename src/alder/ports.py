@@ -11,6 +11,7 @@ from alder.arrays import FloatArray
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
 from alder.records.law import Law
+from alder.records.motion import Motion
 from alder.records.proposal import Proposal
 from alder.records.verdict import Commitment, Verdict
 
@@ -73,6 +74,18 @@ class Outlook(Protocol):
 
 
 @runtime_checkable
+class Moving(Protocol):
+    """A world whose target is the rate at which one of its variables changes.
+
+    Optional: the verifier then follows a law in time along protected trajectories.
+    """
+
+    def motion(self) -> Motion | None:
+        """Say which variable the target is the rate of; None where rows do not hold it."""
+        ...
+
+
+@runtime_checkable
 class Plant(Protocol):
     """The world itself. Each run is charged; nothing is run speculatively."""
 
@@ -120,10 +133,18 @@ class Verifier(Protocol):
 
 @runtime_checkable
 class Criterion(Protocol):
-    """One test of a law against protected rows."""
+    """One test of a law against protected rows, run inside the vault.
+
+    Add it to a study with `Criteria(own=[...])`. The vault makes it again from the name of its
+    class and the fields of its dataclass, so it must be importable; what it prints goes nowhere.
+    """
 
     def violated(self, law: Law, rows: Mapping[str, FloatArray], role: str) -> bool:
-        """Say whether the law fails on the rows of this role ("admission" or a shift)."""
+        """Say whether the law fails on the rows of this role ("admission" or a shift).
+
+        `rows` has the variables and the target, with error bars, group and time where the study
+        has them; they are read-only.
+        """
         ...
 
 

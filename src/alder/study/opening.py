@@ -19,13 +19,15 @@ from alder.ledger import entries
 from alder.ledger.configuration import Configuration
 from alder.ledger.store import SqliteStore
 from alder.loop import HeldBack, Stages
-from alder.ports import Proposer, Selector
+from alder.ports import Moving, Proposer, Selector, World
 from alder.records.budget import Budget
 from alder.records.experiment import Trajectory
 from alder.records.grammar import Grammar
+from alder.records.motion import motion_by_name
 from alder.records.proposal import Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
+from alder.segments import Segments
 from alder.study.journal import LedgerJournal, Watch
 from alder.study.parts import (
     Safe,
@@ -36,9 +38,11 @@ from alder.study.parts import (
     refitter,
     safeguarded,
 )
+from alder.study.plugged import as_criteria, as_world
 from alder.study.rows import RowReader, StudyRows, prepare
 from alder.tables import Rows
 from alder.verification.criteria import Criteria, Reference
+from alder.verification.enough import require_enough
 from alder.verification.spending import AlphaSpending, Spending
 from alder.verification.terms import Terms
 from alder.verification.vault import Vault
@@ -88,7 +92,7 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
         raise BadStudy(f"The seed is a whole number from 0 on; got {asked.seed}.")
     proposer_name, proposer = as_proposer(asked.proposer, asked.guesses, asked.grammar)
     selector_name, selector = as_selector(asked.selector)
-    world = bind(asked.world, asked.grammar, asked.roles)
+    world = bind(as_world(asked.world), asked.grammar, asked.roles)
     held_back: HeldBack | None = None
     limits = None if asked.limits is None else as_limits(asked.limits)
     if limits is not None:
@@ -96,7 +100,8 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
         held_back = selector.held_back
     reader = RowReader(asked.grammar, asked.roles)
     rows = prepare(reader, asked.initial, asked.validation, asked.protected, asked.seed)
-    terms = _terms(asked, rows)
+    terms = _terms(asked, rows, world)
+    require_enough(terms, rows.protected)
     configuration = Configuration(
         grammar=asked.grammar,
         roles=asked.roles,
@@ -207,18 +212,26 @@ def _difference(had: Configuration, wanted: Configuration) -> str:
     return "set of admission criteria"
 
 
-def _terms(asked: Asked, rows: StudyRows) -> Terms:
-    target = asked.grammar.target.name
-    mean = Reference(float(np.mean(rows.initial.columns[target])))
+def _terms(asked: Asked, rows: StudyRows, world: World) -> Terms:
+    target, time = asked.grammar.target.name, asked.roles.time
+    motion = world.motion() if isinstance(world, Moving) else motion_by_name(asked.grammar)
+    criteria = as_criteria(asked.criteria)
+    first, sums = rows.initial.columns, asked.roles.sums
+    observed = Segments.of(None if sums is None else first[sums]).first(first[target])
+    mean = Reference(float(np.mean(observed)))
     return Terms(
         variables=asked.grammar.variable_names,
         target=target,
         references=(mean,),
         criteria=dataclasses.replace(
-            asked.criteria, max_nodes=min(asked.criteria.max_nodes, asked.grammar.max_nodes)
+            criteria, max_nodes=min(criteria.max_nodes, asked.grammar.max_nodes)
         ),
         spending=asked.spending,
         sigma=asked.roles.sigma,
+        sums=sums,
+        group=asked.roles.group,
+        time=None if motion is None else time,
+        motion=None if time is None else motion,
     )
 
 

@@ -14,11 +14,14 @@ from alder.records.law import Law
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.records.verdict import Verdict
+from alder.segments import Segments, observation_names
 from alder.study.parts import Safe, as_limits, as_selector, safeguarded
+from alder.study.plugged import as_criteria
 from alder.study.rows import RowReader
 from alder.tables import Rows, as_columns
 from alder.verification.admit import Sealed, admit
 from alder.verification.criteria import Criteria, Reference
+from alder.verification.enough import require_enough
 from alder.verification.terms import Terms
 from alder.worlds.binding import bind
 
@@ -30,12 +33,14 @@ def verify(
     public: Rows,
     criteria: Criteria | None = None,
     sigma: str | None = None,
+    group: str | None = None,
 ) -> Verdict:
     """Judge one law on rows it was not fitted to, as the verifier of a study would.
 
     `public` are the rows the law comes from; their mean is the rule that a law must beat. The
     verdict counts as the first: who asks again with another law must count himself, or use a
-    study, whose verifier does.
+    study, whose verifier does. `sigma` and `group` name columns of error bars and of groups that
+    share an offset.
 
     Example: `alder.verify(fit.law, alder.Protected(new_rows), public=rows).category`
     """
@@ -44,11 +49,16 @@ def verify(
     terms = Terms(
         variables=names,
         target=target,
-        references=(Reference(float(np.nanmean(as_columns(public, [target])[target]))),),
-        criteria=criteria or Criteria(),
+        references=(Reference(_mean(public, target, sums)),),
+        criteria=as_criteria(criteria or Criteria()),
         sigma=sigma,
+        group=group,
     )
-    return admit(Sealed(protected.columns(terms.columns), terms), law, ())
+    reader = RowReader(Grammar(law.variables, law.target), Roles(sigma=sigma, group=group))
+    tables = protected.tables().items()
+    rows = {role: reader.read(table, f"the protected rows ({role})")[0] for role, table in tables}
+    require_enough(terms, rows)
+    return admit(Sealed(rows, terms), law, ())
 
 
 def select(  # noqa: PLR0913 (what the loop knows when it chooses)

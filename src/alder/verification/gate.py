@@ -31,8 +31,8 @@ class Gate:
         """Say whether a p-value of no improvement is small enough."""
         if not isinstance(self.spending, Thresholdout):
             return p <= self.alpha
-        bar = -_quantile(self.spending.alpha) + self.spending.margin + self._laplace()
-        return -_quantile(p) >= bar
+        bar = -score(self.spending.alpha) + self.spending.margin + self._laplace()
+        return -score(p) >= bar
 
     def is_consistent(self, p: float, limit: float) -> bool:
         """Say whether a p-value of the law holding is large enough.
@@ -41,7 +41,7 @@ class Gate:
         """
         if not isinstance(self.spending, Thresholdout):
             return p >= limit
-        return _quantile(p) >= fair_threshold(limit, self.scale) + self._laplace()
+        return score(p) >= fair_threshold(limit, self.scale) + self._laplace()
 
     def _laplace(self) -> float:
         return float(self.rng.laplace(0.0, self.scale))
@@ -61,7 +61,7 @@ def fair_threshold(limit: float, scale: float) -> float:
     (-2.326, -2.921)
     """
     if scale <= 0.0:
-        return _quantile(limit)
+        return score(limit)
     low, high = -40.0 * (1.0 + scale), 40.0 * (1.0 + scale)
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
@@ -79,7 +79,8 @@ def _missed(t: float, a: float) -> float:
     return float(ndtr(t)) + 0.5 * (up - down)
 
 
-def _quantile(p: float) -> float:
+def score(p: float) -> float:
+    """Return the standard normal score of a p-value, finite for every one."""
     from scipy.special import ndtri  # pyright: ignore[reportMissingTypeStubs]
 
     return float(ndtri(min(max(p, 1e-300), 1.0 - 1e-16)))

@@ -30,13 +30,19 @@ class OwnCriterion:
     """What the vault needs to make a criterion.
 
     `maker` is "module:name" of a class, or of a function that returns a criterion; `settings` are
-    its keyword arguments as JSON text; `code` is the SHA-256 of the module's file.
+    its keyword arguments as JSON text; `code` is the SHA-256 of the file it is written in.
     """
 
     name: str
     maker: str
     settings: str = "{}"
     code: str = ""
+
+
+def named(name: str, maker: str) -> OwnCriterion:
+    """Describe a criterion that is made without settings; raise `BadStudy` where it is none."""
+    made = make(OwnCriterion(name, maker))
+    return OwnCriterion(name, maker, code=code_of(maker.partition(":")[0], type(made).__module__))
 
 
 def describe(criterion: Criterion) -> OwnCriterion:
@@ -79,7 +85,7 @@ def make(own: OwnCriterion) -> Criterion:
             f"The criterion `{own.name}` cannot be made from {own.maker}: {type(error).__name__}. "
             "Its module must be importable without the current directory."
         ) from None
-    if own.code and code_of(module) != own.code:
+    if own.code and code_of(module, type(made).__module__) != own.code:
         raise BadStudy(
             f"The criterion `{own.name}` changed while the study began: {module} is not the file "
             "it was. Begin again."
@@ -125,10 +131,11 @@ def folder_of(own: OwnCriterion) -> str | None:
     return None if file is None else str(file.parents[_depth(module)])
 
 
-def code_of(module: str) -> str:
-    """Return the SHA-256 of an imported module's file; empty where it has none."""
-    file = _file(module)
-    return "" if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+def code_of(*modules: str) -> str:
+    """Return the SHA-256 of the files of imported modules; empty where one has none."""
+    files = [_file(module) for module in sorted(set(modules))]
+    found = [file.read_bytes() for file in files if file is not None]
+    return hashlib.sha256(b"".join(found)).hexdigest() if len(found) == len(files) else ""
 
 
 def _file(module: str) -> Path | None:

@@ -13,6 +13,7 @@ from alder.ports import World
 from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.law import Law
+from alder.records.motion import Motion
 from alder.records.roles import Roles
 from alder.worlds.guard import Caller, Ended, Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, make_offers
@@ -102,6 +103,16 @@ class _BoundODE:
     def pool(self) -> Pool:
         """Return every start on offer."""
         return self.world.offers.pool
+
+    def motion(self) -> Motion | None:
+        """Say which variable the target is the rate of, and which others follow from it."""
+        if self.state not in self.wanted:
+            return None
+        rates = {n: r for n, r in self.world.system.rates.items() if isinstance(r, str)}
+        rates.pop(self.state, None)
+        return Motion(
+            self.state, {n: r for n, r in rates.items() if n in self.wanted and r in self.wanted}
+        )
 
     def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
         """Return the derivative along the law's own rollout, or at the start where that is all."""
