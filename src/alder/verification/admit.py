@@ -14,6 +14,7 @@ from alder.ports import Criterion
 from alder.records.law import Law
 from alder.records.protected import ADMISSION
 from alder.records.verdict import Category, Verdict
+from alder.segments import Segments
 from alder.verification.criteria import (
     balanced_accuracy,
     consistency_p,
@@ -109,7 +110,7 @@ def _form(sealed: Sealed, law: Law) -> Category | None:
     known = names <= set(sealed.terms.variables) and law.target.name == sealed.terms.target
     if not (known and np.isfinite(numbers).all() and sealed.terms.target not in names):
         return "invalid"
-    if law.objective == "events" and not _are_events(sealed):
+    if law.objective == "events" and not (sealed.terms.sums is None and _are_events(sealed)):
         return "invalid"
     return "too-complex" if size(law.structure) > sealed.terms.criteria.max_nodes else None
 
@@ -121,9 +122,10 @@ def _are_events(sealed: Sealed) -> bool:
 
 
 def _errors(sealed: Sealed, law: Law, role: str) -> Errors:
-    rows = sealed.rows[role]
-    sigma = rows[sealed.terms.sigma] if sealed.terms.sigma is not None else None
-    return with_doubt(errors_of(law, rows, sigma=sigma), law)
+    rows, terms = sealed.rows[role], sealed.terms
+    sigma = rows[terms.sigma] if terms.sigma is not None else None
+    sums = rows[terms.sums] if terms.sums is not None else None
+    return with_doubt(errors_of(law, rows, sigma=sigma, sums=sums), law)
 
 
 def _behaves(sealed: Sealed, law: Law, role: str, errors: Errors) -> bool:
@@ -171,7 +173,7 @@ class _Judge:
 
     def n_independent(self, losses: FloatArray, errors: Mapping[str, Errors]) -> float:
         """Count the rows the bound rests on; rows of one group are not as many as they look."""
-        group = self._group(ADMISSION)
+        group = self._group(errors[ADMISSION], ADMISSION)
         if group is None:
             return math.inf
         shared = self.law.noise.between**2
@@ -180,7 +182,10 @@ class _Judge:
 
     def _group(self, role: str) -> FloatArray | None:
         name = self.sealed.terms.group
-        return None if name is None else self.sealed.rows[role][name]
+        if name is None:
+            return None
+        rows, sums = self.sealed.rows[role], self.sealed.terms.sums
+        return Segments.of(None if sums is None else rows[sums]).first(rows[name])
 
     def _fails_own(self) -> bool:
         described = self.sealed.terms.criteria.described
@@ -197,7 +202,9 @@ class _Judge:
             p = rank_sum_p(errors.prediction, errors.error + errors.prediction)
             return self._passes(p, role)
         for reference in sealed.terms.references:
-            said = reference.predict(sealed.rows[role], len(errors.error))
+            rows = sealed.rows[role]
+            inputs = {name: errors.segments.total(rows[name]) for name in reference.slopes}
+            said = reference.predict(inputs, len(errors.error))
             if not removes_share(errors, said, share):
                 return False
             if limits is None and not self._passes(self._chance(errors, said, share, role), role):
