@@ -127,11 +127,12 @@ def _fit(journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
     rows, grammar, roles = evidence.rows(), evidence.grammar, evidence.roles
     found = fit(
         attempt.proposal, rows, target=grammar.target, variables=grammar.variables,
-        sigma=roles.sigma, weight=roles.weight, group=roles.group, floors=grammar.floors,
+        sigma=roles.sigma, weight=roles.weight, group=roles.group, sums=roles.sums,
+        floors=grammar.floors,
     )  # fmt: skip
     held_out = held_out_error(attempt.proposal, found.values, evidence)
     error, folds = (None, 0) if held_out is None else (held_out.nmse, held_out.folds)
-    misfits = find_misfits(found, rows, grammar.variable_names)
+    misfits = find_misfits(found, rows, grammar.variable_names, roles.sums)
     number = len(evidence.attempts) - 1
     journal.write(entries.fit(number, found, validation_nmse=error, misfits=misfits, folds=folds))
     journal.write(entries.charge(Spent(fits=1 + folds)))

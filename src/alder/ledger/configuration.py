@@ -41,7 +41,7 @@ def configuration_to_json(configuration: Configuration) -> Json:
     """Write a configuration."""
     return {
         "grammar": grammar_to_json(configuration.grammar),
-        "roles": plain_to_json(configuration.roles),
+        "roles": _roles_to_json(configuration.roles),
         "budget": plain_to_json(configuration.budget),
         "seed": configuration.seed,
         "proposer": configuration.proposer,
@@ -50,6 +50,15 @@ def configuration_to_json(configuration: Configuration) -> Json:
         "versions": dict(configuration.versions),
         # Left out where there are none, as in ledgers from before there were limits.
         **({"limits": dict(configuration.limits)} if configuration.limits else {}),
+    }
+
+
+def _roles_to_json(roles: Roles) -> Json:
+    """Write roles; sums only where there are such, as in ledgers from before there were any."""
+    return {
+        name: column
+        for name, column in plain_to_json(roles).items()
+        if column is not None or name != "sums"
     }
 
 

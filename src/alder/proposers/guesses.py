@@ -96,6 +96,7 @@ def _losses(proposals: Sequence[Proposal], evidence: Evidence) -> FloatArray:
         sigma=evidence.roles.sigma,
         weight=evidence.roles.weight,
         group=evidence.roles.group,
+        sums=evidence.roles.sums,
         effort=THOROUGH,
         floors=evidence.grammar.floors,
     ).loss

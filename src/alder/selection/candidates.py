@@ -120,7 +120,7 @@ def fit_all(
     grammar, roles = evidence.grammar, evidence.roles
     return fit_many(
         proposals, evidence.rows(), target=grammar.target, variables=grammar.variables,
-        sigma=roles.sigma, weight=roles.weight, group=roles.group, effort=effort,
+        sigma=roles.sigma, weight=roles.weight, group=roles.group, sums=roles.sums, effort=effort,
         floors=grammar.floors,
     )  # fmt: skip
 

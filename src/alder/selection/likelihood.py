@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.consistency import errors_of
 from alder.expr.evaluate import evaluate
 from alder.expr.nodes import parameters
 from alder.fitting import Fits, fit_many
@@ -13,6 +14,7 @@ from alder.records.effort import FULL, Tally
 from alder.records.evidence import Evidence
 from alder.records.law import Law
 from alder.records.proposal import Proposal
+from alder.segments import Segments
 from alder.selection.noise import finest_of
 from alder.tables import drop_missing
 
@@ -30,10 +32,11 @@ def bic(fits: Fits, evidence: Evidence) -> FloatArray:
 
     $$\mathrm{BIC} = n \ln \frac{\chi^2}{n} + k \ln n,$$
 
-    or $\chi^2 + k \ln n$ where rows have error bars. $k$ counts coefficients. An error below a
+    or $\chi^2 + k \ln n$ where rows have error bars. $n$ counts rows, or sums over rows where
+    targets are such, and $k$ coefficients. An error below a
     millionth of the target's spread counts as that: it is rounding.
     """
-    n = fits.tasks[0].observations.n_rows if len(fits) else 0
+    n = fits.tasks[0].observations.n_observations if len(fits) else 0
     k = np.array([len(parameters(task.request.structure)) for task in fits.tasks])
     if evidence.roles.sigma is not None:
         return n * fits.loss + k * np.log(max(n, 2))
@@ -64,7 +67,8 @@ def log_scores(
             [_on_validation(law, validation.columns, evidence, weighing) for law in laws]
         )
     rows = _complete(evidence.rows(), evidence)
-    if len(rows[evidence.grammar.target.name]) < _FEWEST or evidence.roles.group is not None:
+    n = _segments(rows, evidence).count(len(rows[evidence.grammar.target.name]))
+    if n < _FEWEST or evidence.roles.group is not None:
         return -0.5 * criteria
     if tally is not None:
         tally.fits += _FOLDS * len(proposals)
@@ -80,14 +84,23 @@ def _complete(columns: Mapping[str, FloatArray], evidence: Evidence) -> dict[str
 def _on_validation(
     law: Law, columns: Mapping[str, FloatArray], evidence: Evidence, weighing: Weighing
 ) -> float:
-    rows = _complete(columns, evidence)
-    f = law.predict(rows)
-    error = _without_offsets(rows[evidence.grammar.target.name] - f, rows, evidence.roles.group)
+    rows, roles = _complete(columns, evidence), evidence.roles
+    segments = _segments(rows, evidence)
+    observed = {name: segments.first(column) for name, column in rows.items()}
+    f = segments.total(law.predict(rows))
+    error = _without_offsets(observed[evidence.grammar.target.name] - f, observed, roles.group)
     if weighing == "error":
         return _by_error(error, finest_of(evidence))
-    noise = rows.get(evidence.roles.sigma or "", law.noise.sigma(f))
-    variance = np.square(noise) + np.square(law.standard_error(rows))
-    return log_likelihood(error, variance, finest_of(evidence))
+    noise = observed.get(roles.sigma or "", law.noise.sigma(f))
+    known = law.standard_error(rows)
+    if segments.summed:  # errors of the rows of a sum are correlated: all come from coefficients
+        known = errors_of(law, rows, sums=rows[roles.sums or ""]).coefficient_error
+    return log_likelihood(error, np.square(noise) + np.square(known), finest_of(evidence))
+
+
+def _segments(rows: Mapping[str, FloatArray], evidence: Evidence) -> Segments:
+    sums = evidence.roles.sums
+    return Segments.of(None if sums is None else rows[sums])
 
 
 def _cross_validated(
@@ -98,21 +111,27 @@ def _cross_validated(
 ) -> FloatArray:
     """Leave out a fifth of the rows in turn, and judge every law by those left out."""
     target, roles = evidence.grammar.target, evidence.roles
-    fold = np.random.default_rng(_FOLD_SEED).permutation(len(rows[target.name])) % _FOLDS
+    segments = _segments(rows, evidence)
+    n_rows = len(rows[target.name])
+    fold = np.random.default_rng(_FOLD_SEED).permutation(segments.count(n_rows)) % _FOLDS
+    of_row = fold[segments.number(n_rows)]
     errors = np.zeros((len(proposals), len(fold)))
     variances = np.ones_like(errors)
     for left_out in range(_FOLDS):
-        kept = {name: column[fold != left_out] for name, column in rows.items()}
-        judged = {name: column[fold == left_out] for name, column in rows.items()}
+        kept = {name: column[of_row != left_out] for name, column in rows.items()}
+        judged = {name: column[of_row == left_out] for name, column in rows.items()}
+        parts = _segments(judged, evidence)
+        y = parts.first(judged[target.name])
         fits = fit_many(
             proposals, kept, target=target, variables=evidence.grammar.variables,
-            sigma=roles.sigma, weight=roles.weight, effort=FULL, floors=evidence.grammar.floors,
+            sigma=roles.sigma, weight=roles.weight, sums=roles.sums, effort=FULL,
+            floors=evidence.grammar.floors,
         )  # fmt: skip
         for m, proposal in enumerate(proposals):
             f = evaluate(proposal.structure, judged, fits.values(m), evidence.grammar.floors)
-            n, k = len(kept[target.name]), len(parameters(proposal.structure))
-            errors[m, fold == left_out] = judged[target.name] - f
-            noise = judged.get(roles.sigma or "")
+            n, k = len(fold) - len(y), len(parameters(proposal.structure))
+            errors[m, fold == left_out] = y - parts.total(f)
+            noise = None if roles.sigma is None else parts.first(judged[roles.sigma])
             variance = float(fits.loss[m]) * n / max(n - k, 1)
             variances[m, fold == left_out] = variance if noise is None else np.square(noise)
     finest = finest_of(evidence)

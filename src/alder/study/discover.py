@@ -41,10 +41,11 @@ def discover(study: Study) -> Outcome:
 
     `initial` and `validation` are public rows; `protected` ones go to the verifier's own process.
     Without `protected` a quarter of the initial rows is split off before anything else sees them,
-    by group or time where those columns are named. `guesses` are laws to start from. `limits` say
-    what an experiment may show under every law that stands: a mapping of columns to their two ends,
-    `Limits`, or a function of the forecast columns of one experiment. `ledger` is a file from which
-    the study resumes; without it a private temporary one is used. `watch` is called after every
-    event, for progress.
+    by group or time where those columns are named. `sums` names the column that says which
+    observation a row belongs to, where the target, repeated on each of its rows, is the sum of the
+    law over them. `guesses` are laws to start from. `limits` say what an experiment may show
+    under every law that stands: a mapping of columns to their two ends, `Limits`, or a function of
+    the forecast columns of one experiment. `ledger` is a file from which the study resumes; without
+    it a private temporary one is used. `watch` is called after every event, for progress.
     """
     return study.run()

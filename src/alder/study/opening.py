@@ -215,6 +215,8 @@ def _difference(had: Configuration, wanted: Configuration) -> str:
 def _terms(asked: Asked, rows: StudyRows, world: World) -> Terms:
     target, time = asked.grammar.target.name, asked.roles.time
     motion = world.motion() if isinstance(world, Moving) else motion_by_name(asked.grammar)
+    if asked.roles.sums is not None:
+        motion = None  # a law that is summed over rows is not itself a rate
     criteria = as_criteria(asked.criteria)
     first, sums = rows.initial.columns, asked.roles.sums
     observed = Segments.of(None if sums is None else first[sums]).first(first[target])

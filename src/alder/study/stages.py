@@ -26,7 +26,7 @@ from alder.verification.terms import Terms
 from alder.worlds.binding import bind
 
 
-def verify(
+def verify(  # noqa: PLR0913 (what a study knows when it judges)
     law: Law,
     protected: Protected,
     *,
@@ -34,13 +34,15 @@ def verify(
     criteria: Criteria | None = None,
     sigma: str | None = None,
     group: str | None = None,
+    sums: str | None = None,
 ) -> Verdict:
     """Judge one law on rows it was not fitted to, as the verifier of a study would.
 
     `public` are the rows the law comes from; their mean is the rule that a law must beat. The
     verdict counts as the first: who asks again with another law must count himself, or use a
     study, whose verifier does. `sigma` and `group` name columns of error bars and of groups that
-    share an offset.
+    share an offset; `sums` names the one that says which observation a row belongs to, where
+    targets are sums over rows.
 
     Example: `alder.verify(fit.law, alder.Protected(new_rows), public=rows).category`
     """
@@ -53,12 +55,19 @@ def verify(
         criteria=as_criteria(criteria or Criteria()),
         sigma=sigma,
         group=group,
+        sums=sums,
     )
-    reader = RowReader(Grammar(law.variables, law.target), Roles(sigma=sigma, group=group))
+    roles = Roles(sigma=sigma, group=group, sums=sums)
+    reader = RowReader(Grammar(law.variables, law.target), roles)
     tables = protected.tables().items()
     rows = {role: reader.read(table, f"the protected rows ({role})")[0] for role, table in tables}
     require_enough(terms, rows)
     return admit(Sealed(rows, terms), law, ())
+
+
+def _mean(rows: Rows, target: str, sums: str | None) -> float:
+    belongs = None if sums is None else observation_names(rows, sums)
+    return float(np.nanmean(Segments.of(belongs).first(as_columns(rows, [target])[target])))
 
 
 def select(  # noqa: PLR0913 (what the loop knows when it chooses)

@@ -27,6 +27,8 @@ def require_enough(terms: Terms, rows: Mapping[str, Mapping[str, FloatArray]]) -
         return
     for role, columns in rows.items():
         n, groups = len(columns[terms.target]), ""
+        if terms.sums is not None:  # a sum over rows is one witness
+            n = len(np.unique(columns[terms.sums]))
         counted = n
         if terms.group is not None:
             n_groups = len(np.unique(columns[terms.group]))

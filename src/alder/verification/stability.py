@@ -23,7 +23,7 @@ _LINES, _POINTS, _HALVINGS = 48, 33, 50
 def is_finite(law: Law, errors: Errors) -> bool:
     """Say whether every prediction is a number that neither saturates nor comes from a clip."""
     ceiling = 0.999 * min(law.floors.saturation, math.exp(min(law.floors.exponent, 700.0)))
-    return bool((np.abs(errors.prediction) < ceiling).all())
+    return bool((np.abs(errors.at_rows) < ceiling).all())
 
 
 def is_stable(law: Law, columns: Mapping[str, FloatArray], errors: Errors) -> bool:
@@ -33,12 +33,12 @@ def is_stable(law: Law, columns: Mapping[str, FloatArray], errors: Errors) -> bo
     in 1/(a - b) with a > b throughout, is none of the law's faults. Outcomes take no part, so that
     this answer reveals nothing about them.
     """
-    f = errors.prediction
+    f = errors.at_rows
     if not _peak_between(law, columns, len(f)) <= _PEAK * float(np.abs(f).max()) + 1e-300:
         return False
     moved = _NODE_ERROR * rounding_bound(law.structure, columns, law.values, law.floors)
-    scale = np.maximum(errors.noise, 1e-3 * float(np.std(f)))
-    return bool(np.median(moved / scale) < 1.0)
+    scale = np.maximum(errors.noise, 1e-3 * float(np.std(errors.prediction)))
+    return bool(np.median(errors.segments.total(moved) / scale) < 1.0)
 
 
 def _peak_between(law: Law, columns: Mapping[str, FloatArray], n_rows: int) -> float:

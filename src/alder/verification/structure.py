@@ -7,6 +7,7 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.consistency import Whitening
+from alder.segments import Segments
 
 # A regression keeps this many rows per term, so that its level is right and its power is not spread
 # thin.
@@ -20,7 +21,11 @@ _MOST = 1024
 
 
 def polynomial_p(
-    z: FloatArray, columns: Mapping[str, FloatArray], prediction: FloatArray, white: Whitening
+    z: FloatArray,
+    columns: Mapping[str, FloatArray],
+    prediction: FloatArray,
+    white: Whitening,
+    segments: Segments | None = None,
 ) -> float:
     r"""Return the p-value of no regression of errors on polynomials of the inputs.
 
@@ -29,12 +34,14 @@ def polynomial_p(
     $z$ are the whitened errors of the $n$ rows and $P$ projects onto $q$ Legendre polynomials, up
     to degree three and products of two, of the ranks of each input and of the prediction, whitened
     as well. Ranks, so that a heavy-tailed column has no more to say than others. $F$ follows its
-    distribution exactly for Gaussian errors of any size.
+    distribution exactly for Gaussian errors of any size. Where errors are of sums over rows, the
+    polynomials are of rows, and summed as well.
     """
     from scipy.special import fdtrc  # pyright: ignore[reportMissingTypeStubs]
 
     n = len(z)
     terms = _terms([*columns.values(), prediction], n // _ROWS_PER_TERM)
+    terms = (segments or Segments()).total(terms)
     if n < _FEWEST or terms.shape[1] == 0:
         return 1.0
     Q = _basis(white.apply(terms))
@@ -46,7 +53,9 @@ def polynomial_p(
     return float(fdtrc(Q.shape[1], df, explained / Q.shape[1] / (left / df)))
 
 
-def neighbour_p(scores: FloatArray, columns: Mapping[str, FloatArray]) -> float:
+def neighbour_p(
+    scores: FloatArray, columns: Mapping[str, FloatArray], segments: Segments | None = None
+) -> float:
     r"""Return the p-value of errors of neighbouring rows being unlike each other.
 
     $$T = \sum_i z_i z_{\nu(i)}$$
@@ -54,10 +63,14 @@ def neighbour_p(scores: FloatArray, columns: Mapping[str, FloatArray]) -> float:
     $\nu(i)$ is the row nearest to $i$ in the ranks of the inputs. Finds what polynomials miss:
     ripples and steps. $z$ are normal scores; without structure $T$ has mean $-n/(n-1)$ and the
     variance $2\sum_{ij} W_{ij}^2$ of a quadratic form, $W$ the symmetric matrix of neighbours.
+    Sums over rows lie at the mean of their rows.
     """
     from scipy.special import ndtr  # pyright: ignore[reportMissingTypeStubs]
 
-    varying = [_ranks(column) for column in columns.values() if column.min() < column.max()]
+    places_of = (segments or Segments()).mean
+    varying = [
+        places_of(_ranks(column)) for column in columns.values() if column.min() < column.max()
+    ]
     if len(scores) < _FEWEST or not varying:
         return 1.0
     kept = np.arange(0, len(scores), -(-len(scores) // _MOST))

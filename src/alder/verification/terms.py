@@ -28,7 +28,8 @@ class Terms:
 
     `variables` are those a law may use, `references` the rules it must beat (from public rows),
     `sigma` the column of error bars in protected rows and `group` that of groups with an offset
-    each. Where the target is a rate of change, `motion` says of what, and `time` is the column in
+    each; `sums` names the observation each row belongs to, where targets are sums over rows. Where
+    the target is a rate of change, `motion` says of what, and `time` is the column in
     which trajectories run on.
     """
 
@@ -41,6 +42,7 @@ class Terms:
     group: str | None = None
     time: str | None = None
     motion: Motion | None = None
+    sums: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse terms under which everything, or nothing, is admitted."""
@@ -52,7 +54,7 @@ class Terms:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns protected rows must have."""
-        apart = (self.sigma, self.group, self.time)
+        apart = (self.sigma, self.group, self.time, self.sums)
         needed = (*self.variables, self.target, *(name for name in apart if name is not None))
         return tuple(dict.fromkeys(needed))
 
@@ -66,6 +68,7 @@ class Terms:
         later = {
             "group": self.group,
             "time": self.time,
+            "sums": self.sums,
             "motion": None
             if self.motion is None
             else {"state": self.motion.state, "kinematics": dict(self.motion.kinematics)},
@@ -93,6 +96,7 @@ class Terms:
             group=value.get("group"),
             time=value.get("time"),
             motion=Motion(**value["motion"]) if "motion" in value else None,
+            sums=value.get("sums"),
         )
 
     @property

@@ -21,6 +21,7 @@ from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.roles import Roles
+from alder.segments import numbered_through
 from alder.tables import Rows, as_columns
 from alder.worlds.guard import Caller, Ended, Guard, reason_of
 from alder.worlds.offers import Cost, Offers, Safety, make_offers
@@ -30,6 +31,7 @@ Body: TypeAlias = Mapping[str, float]
 Scene: TypeAlias = Mapping[str, FloatArray]
 
 RECEIVER = "receiver"
+SHARE = "share"
 
 
 @final
@@ -43,9 +45,13 @@ class PairwiseWorld:
     `own` is what an object does by itself, where that is known; it is subtracted, so that rows
     hold the sum over pairs alone.
 
-    A scene of two objects gives ordinary rows, one for each object, and `bind` makes a world of
-    such scenes. Laws cannot be fitted to sums yet, so `bind` refuses larger scenes; `sums` still
-    runs and forecasts them, for example to test a law found from pairs.
+    Rows are ordered pairs. Beside the features they have the number of the object acted upon as
+    `receiver`, one over the number of its pairs as `share`, and as target the sum over all pairs of
+    that object, repeated on each of them. Tell a study so with `sums="receiver"`; scenes of two
+    objects need no such word. `rows` makes such rows of scenes that were measured already.
+
+    Where `own` is not known it can be fitted along: let the features have what it depends on, and
+    the law a term times `share`, which adds up to the term itself.
     """
 
     run: Callable[[Scene], npt.ArrayLike]
@@ -83,21 +89,39 @@ class PairwiseWorld:
         """The number of objects of every scene."""
         return _n_objects(self.arranged[0])
 
-    def bind(self, grammar: Grammar, roles: Roles | None = None) -> World:
-        """Return the world as a study sees it; scenes must be of two objects."""
-        if self.n_objects > 2:
-            raise BadWorld(
-                f"A scene of {self.n_objects} objects shows sums over pairs, to which laws cannot "
-                "be fitted yet; offer scenes of two objects, or use `sums` to forecast and run."
-            )
-        return self.sums(grammar, roles)
+    def rows(
+        self, scenes: Sequence[Rows], targets: Sequence[npt.ArrayLike], target: str
+    ) -> dict[str, FloatArray]:
+        """Return the rows of scenes that were measured: for a study to begin, or to be verified.
 
-    def sums(self, grammar: Grammar, roles: Roles | None = None) -> World:
-        """Return a world whose rows are pairs.
-
-        Rows have the variables of the law, the number of the object acted upon as `receiver`, and
-        as target the sum over all pairs of that object, repeated on each of them.
+        `targets` holds for each scene the target of every object, as `run` would return it. The
+        scenes need not be on offer, nor have as many objects as those that are. Receivers are
+        numbered through, so that each is one observation.
         """
+        if len(scenes) != len(targets):
+            raise BadWorld(f"There are {len(scenes)} scenes but targets of {len(targets)}.")
+        tables: list[dict[str, FloatArray]] = []
+        for number, (rows, values) in enumerate(zip(scenes, targets, strict=True)):
+            scene = _scene(number, rows)
+            sums = self.sums(scene, values)
+            if isinstance(sums, str):
+                raise BadWorld(f"The targets of scene {number + 1} cannot be used: {sums}.")
+            pairs = self._pairs(number, scene)
+            repeated = np.repeat(sums, _n_objects(scene) - 1)
+            tables.append({**pairs, target: repeated})
+        if not tables:
+            raise BadWorld("There is no scene; give at least one, with its targets.")
+        joined = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        joined[RECEIVER] = numbered_through([table[RECEIVER] for table in tables])
+        return joined
+
+    def bind(self, grammar: Grammar, roles: Roles | None = None) -> World:
+        """Return the world as a study sees it; its rows are pairs."""
+        if self.n_objects > 2 and roles is not None and roles.sums != RECEIVER:
+            raise BadWorld(
+                f"A scene of {self.n_objects} objects shows sums over pairs; say which rows make "
+                f'up a sum with sums="{RECEIVER}".'
+            )
         pairs = tuple(self._pairs(number, scene) for number, scene in enumerate(self.arranged))
         for name in (*grammar.variable_names, *(roles.names if roles is not None else ())):
             if name not in pairs[0]:
@@ -118,7 +142,17 @@ class PairwiseWorld:
             raise BadWorld(
                 f"The features of scene {number + 1} could not be computed: {reason_of(error)}."
             ) from None
-        return {**columns, RECEIVER: np.array([float(i) for i, _ in pairs])}
+        share = np.full(len(pairs), 1.0 / (len(bodies) - 1))
+        return {SHARE: share, **columns, RECEIVER: np.array([float(i) for i, _ in pairs])}
+
+    def sums(self, scene: Scene, targets: object) -> FloatArray | str:
+        """Return what the pairs of each object add up to, or why that is not known."""
+        n = _n_objects(scene)
+        found = as_numbers(targets)
+        alone = as_numbers([0.0 if self.own is None else self.own(b) for b in _bodies(scene)])
+        if found is None or alone is None or found.size != n:
+            return f"it returned no target for each of the {n} objects"
+        return found.ravel() - alone
 
 
 @final
@@ -152,21 +186,16 @@ class _BoundPairs:
 
     def _run_one(self, row: int) -> Trajectory | FailedRun:
         name, scene = self.world.offers.pool.ids[row], self.world.arranged[row]
-        answer = self.caller.call(lambda: (self.world.run(scene), self._alone(scene)))
+        answer = self.caller.call(lambda: self.world.sums(scene, self.world.run(scene)))
         if isinstance(answer, Ended):
             return FailedRun(name, answer.reason)
-        targets, alone = map(as_numbers, answer.value)
-        n = self.world.n_objects
-        if targets is None or alone is None or targets.size != n:
-            return FailedRun(name, f"it returned no target for each of the {n} objects")
-        sums = targets.ravel() - alone
+        sums = answer.value
+        if isinstance(sums, str):
+            return FailedRun(name, sums)
         if not np.isfinite(sums).all():
             return FailedRun(name, f"it returned no finite `{self.target}`")
-        return Trajectory({**self.pairs[row], self.target: np.repeat(sums, n - 1)}, name)
-
-    def _alone(self, scene: Scene) -> list[float]:
-        own = self.world.own
-        return [0.0 if own is None else own(body) for body in _bodies(scene)]
+        repeated = np.repeat(sums, self.world.n_objects - 1)
+        return Trajectory({**self.pairs[row], self.target: repeated}, name)
 
 
 def _scene(i: int, rows: Rows) -> Scene:
