@@ -173,7 +173,7 @@ class _Judge:
 
     def n_independent(self, losses: FloatArray, errors: Mapping[str, Errors]) -> float:
         """Count the rows the bound rests on; rows of one group are not as many as they look."""
-        group = self._group(errors[ADMISSION], ADMISSION)
+        group = self._group(ADMISSION)
         if group is None:
             return math.inf
         shared = self.law.noise.between**2
