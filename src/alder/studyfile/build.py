@@ -16,6 +16,7 @@ from alder.records.roles import Roles
 from alder.records.variable import Variable
 from alder.selection.safety import require_foreseen
 from alder.study.parts import as_proposer, as_selector, require_in_grammar
+from alder.study.plugged import as_criteria
 from alder.studyfile.files import as_list, join_tables, read_tables
 from alder.studyfile.settings import StudySettings
 from alder.studyfile.source import Source, read_source
@@ -195,5 +196,8 @@ def _criteria(source: Source) -> Criteria:
     table: dict[str, Any] = dict(source.get("criteria") or {})
     if "thresholds" in table:
         table["thresholds"] = Thresholds(**table["thresholds"])
+    own = as_list(table.pop("own", None))
+    with source.blame("criteria", "own"):
+        plugged = as_criteria(Criteria(own=tuple(map(str, own)))).own
     with source.blame("criteria"):
-        return Criteria(**table)
+        return Criteria(**table, own=plugged)

@@ -121,8 +121,8 @@ def _world() -> _Schema:
         "Where rows come from. Without it there are recorded rows only.",
         {
             "kind": _text(
-                "A recorded pool, a person, recorded rows only, or a Python function.",
-                ("pool", "manual", "log", "function"),
+                "A recorded pool, a person, recorded rows only, or a Python function (pool, manual,"
+                " log, function), or a plug-in."
             ),
             "experiments": _text("The CSV file of experiments, a column for each setting."),
             "outcomes": _text("For a pool: the column of outcomes; the target's if left out."),
@@ -200,6 +200,7 @@ def _criteria() -> _Schema:
             "improvement": _number("The share of the reference's error a law must remove."),
             "max_nodes": _whole("The largest law.", least=1),
             "vague": _number("How badly known predictions may be."),
+            "own": _list("Criteria of your own: the names of plug-ins.", _text("A plug-in.")),
             "negligible": _number("The NMSE below which errors are rounding."),
             "balanced_accuracy": _number("What is asked of laws of events."),
             "thresholds": _table(

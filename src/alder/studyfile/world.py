@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
+from alder.plugins import plugins
 from alder.records.grammar import Grammar
+from alder.spelling import printable, suggestion
+from alder.study.plugged import as_world
 from alder.studyfile.files import read_tables
 from alder.studyfile.source import Source
 from alder.tables import Table, as_columns, as_labels, require_columns
@@ -19,6 +22,7 @@ from alder.worlds.log import LogWorld
 from alder.worlds.manual import ManualWorld
 from alder.worlds.pool import PoolWorld
 
+_KINDS = ("pool", "manual", "log", "function")
 _YES = frozenset({"1", "true", "yes"})
 _NO = frozenset({"0", "false", "no"})
 
@@ -28,10 +32,25 @@ def build_world(source: Source, grammar: Grammar) -> tuple[object, bool]:
     kind = source.get("world", "kind") or _implied(source)
     if kind == "log":
         return LogWorld(), False
+    if kind not in _KINDS:
+        return _plugged(source, kind), False
     with source.blame("world"):
         if kind == "manual":
             return _manual(source, grammar), True
         return (_pool if kind == "pool" else _function)(source, grammar), False
+
+
+def _plugged(source: Source, kind: str) -> object:
+    """Return a world that an installed package brings."""
+    with source.blame("world", "kind"):
+        brought = plugins("worlds")
+        if kind not in brought:
+            known = (*_KINDS, *brought)
+            raise BadWorld(
+                f"`{printable(kind)}` is no kind of world; {', '.join(known)} are."
+                f"{suggestion(kind, known)}"
+            )
+        return as_world(kind)
 
 
 def _implied(source: Source) -> str:
