@@ -4,6 +4,7 @@ It sees public rows and categories, as any proposer does, and writes its laws it
 covariance and noise are whatever it likes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
@@ -48,6 +49,22 @@ def _features() -> tuple[Expr, ...]:
     return tuple(parse(text, VARIABLES) for text in [*products, *waves, *steps])
 
 
+def _poles() -> tuple[Expr, ...]:
+    """Narrow poles inside the domain: they bend a law at the rows beside them and nowhere else."""
+    places = (-0.913, 0.537, 0.911, 1.313)
+    texts = [f"0.003/({name} - {place})" for name in VARIABLES for place in places]
+    return tuple(parse(text, VARIABLES) for text in texts)
+
+
+def tally(answers: Sequence[Category]) -> dict[str, int]:
+    """Count the answers by category, so that a refusal shows for what it was.
+
+    >>> tally(["unstable", "inaccurate", "unstable"])
+    {'inaccurate': 1, 'unstable': 2}
+    """
+    return dict(sorted(Counter(answers).items()))
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
@@ -66,7 +83,9 @@ class Adversary:
         """Evaluate every feature once."""
         self.rng = rng
         self.public = public
-        self.features = _features()
+        plain = _features()
+        self.n_plain = len(plain)
+        self.features = (*plain, *_poles())
         self.values = np.stack([evaluate(f, public, {}) for f in self.features], axis=1)
 
     def attack(self, submit: Submit, n_laws: int) -> tuple[Law | None, list[Category]]:
@@ -87,21 +106,29 @@ class Adversary:
         return None, answers
 
     def _plan(self, drafts: Sequence[Draft], ranks: Sequence[int]) -> Iterator[Draft]:
-        """Take turns: a fresh overfit, a nudge to the best so far, the sum of what did well."""
+        """Take turns: an overfit, a nudge to the best so far, the sum of what did well, a pole."""
         while True:
             yield self._overfit()
             yield self._nudge(_best(drafts, ranks))
             yield self._whisper()
             yield self._together(drafts, ranks)
+            yield self._spike()
 
     def _overfit(self) -> Draft:
         """Fit many features to public rows by least squares."""
         n_terms = int(self.rng.integers(1, 20))
-        terms = tuple(map(int, self.rng.choice(len(self.features), n_terms, replace=False)))
-        solved, *_ = np.linalg.lstsq(self._design(terms), self.public[TARGET], rcond=None)
-        weights = np.array(solved, dtype=np.float64)
+        terms = tuple(map(int, self.rng.choice(self.n_plain, n_terms, replace=False)))
+        weights = self._least_squares(terms)
         weights[1:] *= self.rng.uniform(0.2, 1.0)
         return Draft(terms, weights, float(self.rng.choice([1.0, 1.5, 3.0])))
+
+    def _spike(self) -> Draft:
+        """Fit a few features and poles between rows: unstable, if nobody looks between rows."""
+        n_poles = int(self.rng.integers(1, 4))
+        chosen = self.rng.choice(len(self.features) - self.n_plain, n_poles, replace=False)
+        plain = self.rng.choice(self.n_plain, int(self.rng.integers(0, 6)), replace=False)
+        terms = tuple(map(int, (*plain, *(self.n_plain + chosen))))
+        return Draft(terms, self._least_squares(terms))
 
     def _nudge(self, best: Draft) -> Draft:
         """Move the best law a little in a random direction."""
@@ -110,7 +137,7 @@ class Adversary:
 
     def _whisper(self) -> Draft:
         """Add little to the mean: an answer then tells the sign of one correlation."""
-        term = int(self.rng.integers(len(self.features)))
+        term = int(self.rng.integers(self.n_plain))
         y, column = self.public[TARGET], self.values[:, term]
         size = self.rng.choice([-0.3, -0.15, 0.15, 0.3]) * y.std() / (column.std() + 1e-12)
         return Draft((term,), np.array([y.mean() - size * column.mean(), size]))
@@ -150,6 +177,10 @@ class Adversary:
             scope=Scope.of({name: self.public[name] for name in VARIABLES}),
             n_rows=len(J),
         )
+
+    def _least_squares(self, terms: Sequence[int]) -> FloatArray:
+        solved, *_ = np.linalg.lstsq(self._design(terms), self.public[TARGET], rcond=None)
+        return np.array(solved, dtype=np.float64)
 
     def _design(self, terms: Sequence[int]) -> FloatArray:
         return np.concatenate([np.ones((len(self.values), 1)), self.values[:, list(terms)]], axis=1)
