@@ -19,14 +19,14 @@ from alder.records.outcome import Cause, Finding, Refusal
 Stop: TypeAlias = Literal["budget", "no-safe-experiment", "nothing-left-to-propose"]
 
 # Mean residual of a part of the rows, in standard errors, beyond which chance is no explanation.
-_STRUCTURE = 6.0
+STRUCTURE = 6.0
 # Scatter of replicates over their error bars, squared, beyond which something else moves them.
-_SCATTER = 2.0
+SCATTER = 2.0
 _FEWEST_REPLICATES = 5
 # A law that leaves half of the variance unexplained, without structure, faces noise.
-_NOISY = 0.5
+NOISY = 0.5
 # A variable that moved less than this share of its declared range was not excited.
-_MOVED = 0.05
+MOVED = 0.05
 
 
 @final
@@ -143,6 +143,8 @@ def _hidden(evidence: Evidence, rows: Mapping[str, FloatArray]) -> _Test:
     names = evidence.grammar.variable_names
     if sigma is None or not names:
         return _Test(cause, "Rows have no error bars to compare repeats with.", is_made=False)
+    if evidence.roles.sums is not None:
+        return _Test(cause, "Sums over rows are not compared with repeats.", is_made=False)
     inputs = np.column_stack([rows[name] for name in names])
     _, index, counts = np.unique(inputs, axis=0, return_inverse=True, return_counts=True)
     index = index.ravel()
@@ -157,7 +159,7 @@ def _hidden(evidence: Evidence, rows: Mapping[str, FloatArray]) -> _Test:
     means = np.bincount(index, weights=y) / counts
     ratio = float(np.sum(np.square((y - means[index]) / rows[sigma])) / df)
     sentence = f"Rows with equal settings differ by {np.sqrt(ratio):.1f} times their error bars."
-    if ratio < _SCATTER:
+    if ratio < SCATTER:
         return _Test(cause, sentence)
     return _Test(
         cause,
@@ -173,7 +175,7 @@ def _unexcited(evidence: Evidence, rows: Mapping[str, FloatArray]) -> _Test:
         column = rows[variable.name]
         low, high = float(column.min()), float(column.max())
         width = variable.range[1] - variable.range[0] if variable.range else 0.0
-        if not (high > low and high - low >= _MOVED * width):
+        if not (high > low and high - low >= MOVED * width):
             return _Test(
                 cause,
                 f"{variable.name} stayed between {low:.4g} and {high:.4g}, so nothing can be said "
@@ -199,9 +201,7 @@ def _inseparable(
             return _Test(cause, "No experiment was asked for.", is_made=False)
         return _Test(cause, f"{_count(n, 'safe experiment')} on offer could be asked for.")
     names = [to_text(c.law.structure, [v.name for v in c.law.variables]) for c in candidates[:3]]
-    reason = (
-        f"{len(candidates)} laws explain the rows and no safe experiment on offer separates them"
-    )
+    reason = f"{len(candidates)} laws are left and no safe experiment on offer separates them"
     if len(candidates) < 2:
         reason = "No safe experiment on offer would say more about the law that is left"
     if held_back:
@@ -228,11 +228,11 @@ def _unsaid(evidence: Evidence, best: Attempt | None) -> _Test:
         n = _count(len(evidence.grammar.variables), "input")
         return _Test(cause, f"The best law leaves no structure along any of {n}.")
     worst = best.misfits[0]
-    if worst.strength < _STRUCTURE:
+    if worst.strength < STRUCTURE:
         return _Test(
             cause,
             f"The most structure the best law leaves, along {worst.along}, is "
-            f"{worst.strength:.1f} standard errors; {_STRUCTURE:.0f} would be more than chance.",
+            f"{worst.strength:.1f} standard errors; {STRUCTURE:.0f} would be more than chance.",
         )
     return _Test(
         cause,
@@ -247,9 +247,9 @@ def _noisy(best: Attempt | None) -> _Test:
     if best is None or best.fit is None:
         return _Test(cause, "No law was fitted, so nothing is left over.", is_made=False)
     share = f"{100 * min(_error(best), 1.0):.2g} %"
-    if _error(best) < _NOISY:
+    if _error(best) < NOISY:
         return _Test(cause, f"The best law leaves {share} of the variance unexplained.")
-    if best.misfits and best.misfits[0].strength >= _STRUCTURE:
+    if best.misfits and best.misfits[0].strength >= STRUCTURE:
         return _Test(cause, f"The {share} of the variance that is left over shows structure.")
     repeats = int(np.ceil(_error(best) / 0.05))
     return _Test(
@@ -269,7 +269,7 @@ def _used(evidence: Evidence) -> str:
 
 
 def _spent(evidence: Evidence, stop: Stop) -> _Test:
-    if stop != "budget":
+    if stop != "budget" and evidence.spent.proposals < evidence.budget.proposals:
         return _Test("budget", f"The budget was not what ended the study: {_used(evidence)}.")
     return _Test(
         "budget",

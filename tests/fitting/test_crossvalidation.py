@@ -100,3 +100,16 @@ def test_blocks_of_time_are_left_out() -> None:
     in_order = part[np.argsort(t)]
     assert (np.diff(in_order) >= 0).all()
     assert set(in_order) == set(range(FOLDS))
+
+
+def test_observations_that_are_sums_over_rows_are_left_out_whole() -> None:
+    rng = np.random.default_rng(0)
+    x, v = rng.uniform(-2.0, 2.0, (2, 60))
+    pair = np.repeat(np.arange(30.0), 2)
+    total = np.bincount(pair.astype(int), 2.0 * x + 0.5 * v**2) + rng.normal(0.0, 0.05, 30)
+    table = {"x": x, "v": v, "y": total[pair.astype(int)], "o": pair}
+    known = evidence(table, Roles(sums="o"))
+    found = held_out_error(TRUTH, {"a": 2.0, "b": 0.5}, known)
+    assert found is not None
+    assert found.folds == FOLDS
+    assert found.nmse == pytest.approx(0.05**2 / np.var(total), rel=0.5)

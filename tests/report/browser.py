@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ document.getElementById("f").onload = (e) => {{
     charts: [...d.querySelectorAll("figure")].filter(
       (f) => [...f.querySelectorAll("svg")].filter(shown).length == 1).map((f) => f.dataset.chart),
     figures: d.querySelectorAll("figure").length,
+    answers: w.alderLaw ? {ask}.map((row) => w.alderLaw(row)) : [],
+    card: d.getElementById("try") ? d.getElementById("try").innerText : "",
     theme: d.documentElement.dataset.theme || "",
     math: [...d.querySelectorAll("math")].filter((m) => m.getBoundingClientRect().width > 0).length,
   }});
@@ -36,11 +39,16 @@ document.getElementById("f").onload = (e) => {{
 </script>"""
 
 
-def look(page: Path, width: int) -> dict[str, Any]:
-    """Open a page at a width and return what can be seen, and what the console said."""
+def look(page: Path, width: int, ask: Sequence[Sequence[float]] = ()) -> dict[str, Any]:
+    """Open a page at a width and return what can be seen, and what the console said.
+
+    `ask` are rows of which the law in the page is asked.
+    """
     assert BROWSER is not None
     frame = page.with_name(f"look-{width}.html")
-    frame.write_text(_LOOK.format(url=page.name, width=width), encoding="utf-8")
+    frame.write_text(
+        _LOOK.format(url=page.name, width=width, ask=json.dumps(ask)), encoding="utf-8"
+    )
     ran = subprocess.run(
         [
             BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",

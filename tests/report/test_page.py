@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from alder.ledger import entries
 from alder.ledger.configuration import Configuration
+from alder.ledger.events import replay
 from alder.ledger.store import SqliteStore, read_events
 from alder.records.budget import Budget
 from alder.records.experiment import Trajectory
@@ -19,7 +21,7 @@ from alder.report.page import render
 from alder.report.proofs import proof
 from alder.report.story import tell
 from report.browser import BROWSER, look
-from report.ledgers import GUESSES, PROTECTED, Plan, measured, write_study
+from report.ledgers import GUESSES, PROTECTED, Plan, draw, measured, write_study
 
 PLANS = {
     "admitted": Plan(),
@@ -46,7 +48,7 @@ def test_the_same_ledger_gives_the_same_bytes(ledger: Path, page: str) -> None:
 
 def test_the_page_is_small_and_needs_no_network(page: str) -> None:
     assert len(page.encode()) < MOST_BYTES
-    assert re.findall(r"(?:https?:)?//[\w.]+|url\(|@import|<link|<script", page) == []
+    assert re.findall(r"(?:https?:)?//[\w.]+|url\(|@import|<link|<script [^>]*src", page) == []
 
 
 def test_the_page_shows_no_path_and_no_file_name(page: str, ledger: Path) -> None:
@@ -110,6 +112,68 @@ def test_a_browser_shows_every_picture_and_nothing_overflows(
     assert len(seen["charts"]) == seen["figures"] >= 5
     assert seen["math"] >= 5
     assert seen["theme"] == "dark"
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_the_law_in_the_page_says_what_the_law_says(tmp_path: Path) -> None:
+    events = read_events(write_study(tmp_path / "run.alder"))
+    law = tell(events).law
+    assert law is not None
+    file = tmp_path / "report.html"
+    file.write_text(render(events), encoding="utf-8")
+    rows = draw(9, 12, {"r": (0.2, 6.0), "v": (-3.0, 3.0), "u": (-6.0, 6.0)})
+    names = [variable.name for variable in law.variables]
+    asked = np.column_stack([rows[name] for name in names]).tolist()
+    seen = look(file, 1280, asked)
+    answers = seen["answers"]
+    lower, upper = law.predict_interval(rows)
+    assert [a["value"] for a in answers] == pytest.approx(law.predict(rows).tolist(), rel=1e-9)
+    assert [a["half"] for a in answers] == pytest.approx(((upper - lower) / 2.0).tolist(), rel=1e-4)
+    assert [a["inside"] for a in answers] == law.in_scope(rows).tolist()
+    assert len(set(law.in_scope(rows).tolist())) == 2
+    assert "inside the scope" in seen["card"]
+
+
+def test_a_refusal_has_no_law_to_try(tmp_path: Path) -> None:
+    shown = render(read_events(write_study(tmp_path / "run.alder", PLANS["budget"])))
+    assert "<script" not in shown
+    assert 'id="try"' not in shown
+
+
+def test_a_refusal_shows_what_every_test_found(tmp_path: Path) -> None:
+    events = read_events(write_study(tmp_path / "run.alder", PLANS["budget"]))
+    shown = render(events)
+    refusal = replay(events).end
+    assert refusal is not None
+    assert refusal.refusal is not None
+    for finding in refusal.refusal.findings:
+        assert finding.sentence in shown
+    assert shown.count(">ruled out<") == len(refusal.refusal.ruled_out)
+
+
+def test_a_refusal_of_an_older_ledger_says_that_the_others_were_not_kept(tmp_path: Path) -> None:
+    events = list(read_events(write_study(tmp_path / "run.alder", PLANS["budget"])))
+    with SqliteStore(tmp_path / "old.alder") as store:
+        for event in events:
+            content: Any = event.content
+            if event.kind == "end":
+                kept = {k: v for k, v in content["refusal"].items() if k != "findings"}
+                content = {**content, "refusal": kept}
+            store.append(event.kind, content)
+        shown = render(store.events())
+    assert "written before the others were kept" in shown
+    assert ">ruled out<" not in shown
+
+
+def test_rows_left_out_and_cross_validation_are_on_the_page(tmp_path: Path) -> None:
+    events = list(read_events(write_study(tmp_path / "run.alder")))
+    with SqliteStore(tmp_path / "dropped.alder") as store:
+        for event in events:
+            more = {"n_dropped": 3} if event.kind == "initial" else {}
+            store.append(event.kind, {**event.content, **more})
+        shown = render(store.events())
+    assert "3 left out, a value missing" in shown
+    assert "cross-validated over 5 folds" in shown
 
 
 def test_every_cause_has_its_picture(tmp_path: Path) -> None:

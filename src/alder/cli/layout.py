@@ -60,13 +60,31 @@ def show_lines(console: "Console", lines: Mapping[str, str]) -> None:
         console.print(f"{word:<{indent}}{below.join(wrapped)}", soft_wrap=True)
 
 
+def number(value: float, digits: int = 3) -> str:
+    """Write a number with the digits the report shows, in ASCII.
+
+    >>> number(-0.034171), number(float("inf"))
+    ('-0.0342', 'inf')
+    """
+    from alder.report.numbers import short
+
+    return ascii_numbers(short(value, digits))
+
+
+def ascii_numbers(text: str) -> str:
+    """Write what the report says with plain signs and spaces, to be copied."""
+    return text.replace("−", "-").replace("∞", "inf").replace("\u00a0", " ")
+
+
 def scope_words(law: "Law") -> str:
     """Say where a law was fitted: `r 0.6 to 4 m   v -2.5 to 2.5 m/s`."""
     parts: list[str] = []
     for variable in law.variables:
         if variable.name in law.scope.ranges:
             low, high = law.scope.ranges[variable.name]
-            parts.append(with_unit(f"{variable.name} {low:.4g} to {high:.4g}", variable.unit))
+            parts.append(
+                with_unit(f"{variable.name} {number(low)} to {number(high)}", variable.unit)
+            )
     return "   ".join(parts) or "everywhere: the law has no variables"
 
 

@@ -1,16 +1,19 @@
 """A study while it runs: what is kept of each round, and one last line that moves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, final
+
+from alder.cli.layout import ascii_numbers, number
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from alder.ledger.events import Replayed
-    from alder.records.experiment import Experiment
+    from alder.records.evidence import Choice
+    from alder.report.measure import Yardstick
+    from alder.report.story import Answer
 
 _BAR = 28
 _INDENT = " " * 9
@@ -37,14 +40,16 @@ class Progress:
     """Prints the rounds of a study as its events come; call it with each of them.
 
     On a terminal a line below shows what is being done; elsewhere only what is kept is printed.
+    Misses are in the noise of the best law at the time, unless a yardstick is given.
     """
 
-    def __init__(self, console: "Console", *, keeps: str) -> None:
+    def __init__(self, console: "Console", *, keeps: str, unit: "Yardstick | None" = None) -> None:
         """Begin with nothing seen; `keeps` is the name of the ledger, or empty."""
         from rich.live import Live
 
         self._console = console
         self._keeps = keeps
+        self._unit = unit
         self._doing = "proposing"
         self._n_before = 0
         self._state: Replayed | None = None
@@ -76,13 +81,16 @@ class Progress:
         self._state = state
         self._doing = _DOING["choice"] if state.pending else _DOING.get(kind, self._doing)
         match kind:
+            case "initial" if state.n_dropped:
+                n = count(state.n_dropped, "row")
+                self._console.print(f"{n} left out: a value is missing.")
             case "verdict" | "problems":
                 show_verdict(self._console, state)
             case "candidates":
                 self._n_before = len(state.choices)
             case "outcome" | "failed" if not state.pending:
-                asked = [choice.experiment for choice in state.choices[self._n_before :]]
-                show_answers(self._console, state, asked)
+                asked = state.choices[self._n_before :]
+                show_answers(self._console, state, asked, self._unit)
             case _:
                 pass
 
@@ -120,6 +128,7 @@ class Progress:
 def show_verdict(console: "Console", state: "Replayed") -> None:
     """Print which law was submitted and what the verifier answered."""
     from alder.expr.text import to_text
+    from alder.report.words import held_out
 
     attempt = state.attempts[-1]
     evidence = state.evidence
@@ -133,6 +142,9 @@ def show_verdict(console: "Console", state: "Replayed") -> None:
         return
     law = to_text(attempt.proposal.structure, evidence.grammar.variable_names)
     console.print(f"\n{round_:<9}{n_rows} rows   submitted {law}")
+    error = held_out(attempt, evidence)
+    if error:
+        console.print(f"{_INDENT}{ascii_numbers(error)}")
     if attempt.category == "accept":
         console.print(f"{_INDENT}✓ admitted by the verifier", style="green")
     else:
@@ -148,97 +160,69 @@ def count(n: int, thing: str) -> str:
     return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a rival said of the row on which rivals parted most, what was seen, and the miss."""
+def show_answers(
+    console: "Console",
+    state: "Replayed",
+    asked: "Sequence[Choice]",
+    unit: "Yardstick | None" = None,
+) -> None:
+    """Print the experiment that told most about the rivals, and what each had said of it.
 
-    label: str
-    law: str
-    said: float
-    saw: float
-    sigmas: float
+    Misses are in the noise of the best candidate, unless another yardstick is given.
+    """
+    from alder.report.measure import REFUTED, yardstick
+    from alder.report.story import answer_of, telling
 
-
-def show_answers(console: "Console", state: "Replayed", asked: "Sequence[Experiment]") -> None:
-    """Print the experiment that told most about the rivals, and what each had said of it."""
-    failed = {failure.experiment: failure for failure in state.failures}
-    n_failed = sum(experiment.id in failed for experiment in asked)
+    failed = {failure.experiment for failure in state.failures}
+    n_failed = sum(choice.experiment.id in failed for choice in asked)
     few = f"; {n_failed} gave no rows" if n_failed else ""
     head = f"asked {count(len(asked), 'experiment')}{few}"
-    found = [(experiment, tell(state, experiment)) for experiment in asked]
-    found = [(experiment, told) for experiment, told in found if told]
-    if not found:
+    if unit is None and state.candidates and state.evidence is not None:
+        unit = yardstick(state.candidates[0].law, state.evidence)
+    rows = {trajectory.experiment: trajectory for trajectory in state.trajectories}
+    answers = [
+        answer_of(0, choice, rows[choice.experiment.id], state.candidates, unit)
+        for choice in asked
+        if choice.experiment.id in rows and unit is not None
+    ]
+    answer = telling(answers, REFUTED) if state.candidates else None
+    if answer is None:
         console.print(f"{_INDENT}{head}")
         return
-    experiment, told = max(found, key=lambda pair: _weight(pair[1]))
     settings = ", ".join(
-        f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
-        for name, value in experiment.settings.items()
+        f"{name} = {number(value)}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in answer.choice.experiment.settings.items()
     )
     console.print(f"{_INDENT}{head}; the telling one: {settings}")
-    _show_told(console, told)
+    _show_said(console, answer, state)
 
 
-def _weight(told: "Sequence[Told]") -> tuple[int, float]:
-    from alder.report.measure import REFUTED
-
-    return sum(one.sigmas >= REFUTED for one in told), max(one.sigmas for one in told)
-
-
-def tell(state: "Replayed", experiment: "Experiment") -> list[Told]:
-    """Compare what each candidate said of an experiment with what was seen.
-
-    Of several rows the one on which the candidates part most is taken; what was seen has no say.
-    """
-    import numpy as np
-
-    from alder.expr.text import to_text
-    from alder.report.measure import yardstick
-
-    rows = next((t for t in state.trajectories if t.experiment == experiment.id), None)
-    evidence = state.evidence
-    if rows is None or evidence is None or not state.candidates:
-        return []
-    unit = yardstick(state.candidates[0].law, evidence)
-    said = np.array([unit.predict(c.law, rows.columns) for c in state.candidates])
-    place = int(np.argmax(np.ptp(said, axis=0)))
-    row = {name: column[place : place + 1] for name, column in rows.columns.items()}
-    saw = float(row[unit.target][0])
-    names = evidence.grammar.variable_names
-    return [
-        Told(
-            candidate.label,
-            to_text(candidate.law.structure, names),
-            float(said[i, place]),
-            saw,
-            abs(float(unit.misses(candidate.law, row)[0])),
-        )
-        for i, candidate in enumerate(state.candidates)
-    ]
-
-
-def _show_told(console: "Console", told: "Sequence[Told]") -> None:
+def _show_said(console: "Console", answer: "Answer", state: "Replayed") -> None:
     """Print one line for each rival; laws are cut where they do not fit, numbers never."""
     from rich.text import Text
 
+    from alder.expr.text import to_text
     from alder.report.measure import REFUTED
+    from alder.report.numbers import sigmas
 
-    shown = told[:_MOST_RIVALS]
-    said = [f"{one.said:.4g}" for one in shown]
-    saw = [f"{one.saw:.4g}" for one in shown]
-    missed = [f"{one.sigmas:.1f}" for one in shown]
-    wide = [max(map(len, words)) for words in (said, saw, missed)]
+    shown = answer.said[:_MOST_RIVALS]
+    laws = [
+        to_text(c.law.structure, [variable.name for variable in c.law.variables])
+        for c in state.candidates[:_MOST_RIVALS]
+    ]
+    said, saw = [number(one.said) for one in shown], number(answer.saw)
+    missed = [sigmas(one.sigmas).replace("∞", "inf") for one in shown]
+    wide = [max(map(len, said)), len(saw), max(map(len, missed))]
     room = max(console.width - sum(wide) - _BESIDE, _SHORTEST_LAW)
-    width = min(max(len(one.law) for one in shown), room)
+    width = min(max(map(len, laws)), room)
     for i, one in enumerate(shown):
-        law = one.law if len(one.law) <= width else one.law[: width - 1] + "…"
+        law = laws[i] if len(laws[i]) <= width else laws[i][: width - 1] + "…"
         refuted = one.sigmas >= REFUTED
         line = Text(
             f"{_INDENT}  {one.label:<2}{law:<{width}}  said {said[i]:>{wide[0]}}   "
-            f"saw {saw[i]:>{wide[1]}}   {missed[i]:>{wide[2]}} σ  "
+            f"saw {saw}   {missed[i]:>{wide[2]}} σ  "
         )
         line.append("× refuted" if refuted else "stands", style="dim" if refuted else "green")
         console.print(line)
-    if len(told) > len(shown):
-        console.print(f"{_INDENT}  and {len(told) - len(shown)} more")
+    if len(answer.said) > len(shown):
+        console.print(f"{_INDENT}  and {len(answer.said) - len(shown)} more")

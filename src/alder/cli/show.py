@@ -50,12 +50,17 @@ def command(
 
 
 def _rounds(console: "Console", events: "Sequence[Event]") -> "Replayed":
-    """Print the rounds as they were printed while the study ran."""
+    """Print the rounds as while the study ran, with misses in the noise that is known now."""
     from alder.cli.progress import Progress
     from alder.errors import BadLedger
-    from alder.ledger.events import Replayed, Replaying
+    from alder.ledger.events import Replayed, Replaying, replay
+    from alder.report.measure import yardstick
+    from alder.report.story import best_law
 
-    progress = Progress(console, keeps="")
+    final = replay(events)
+    best = best_law(final)
+    unit = None if best is None or final.evidence is None else yardstick(best, final.evidence)
+    progress = Progress(console, keeps="", unit=unit)
     replaying, state = Replaying(Replayed()), Replayed()
     for event in events:
         replaying.add(event)

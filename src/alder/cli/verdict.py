@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from alder.cli.layout import scope_words, show_coefficients, show_lines, with_unit
+from alder.cli.layout import number, scope_words, show_coefficients, show_lines, with_unit
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from alder.records.budget import Budget
     from alder.records.law import Law
-    from alder.records.outcome import Outcome
+    from alder.records.outcome import Outcome, Refusal
 
 REFUSED = 3
 
@@ -76,7 +76,7 @@ def _error_words(outcome: "Outcome", law: "Law") -> str:
     if verdict is None or verdict.bound is None or verdict.confidence is None:
         return f"noise {noise_words(law)}"
     n = verdict.submissions
-    bound = with_unit(f"{verdict.bound:.2g}", law.target.unit)
+    bound = with_unit(number(verdict.bound, 2), law.target.unit)
     after = f"after {n} submission{'' if n == 1 else 's'}"
     return (
         f"< {bound} on protected rows ({100.0 * verdict.confidence:.0f} %, {after}); "
@@ -93,10 +93,30 @@ def _show_refusal(console: "Console", outcome: "Outcome") -> None:
     console.print(Text.assemble(("● REFUSED", "bold yellow"), f"  {refusal.cause}\n"))
     sentence = f"{refusal.reason} No law is returned."
     console.print(textwrap.fill(sentence, console.width, break_on_hyphens=False) + "\n")
+    _show_rulings(console, refusal)
     lines = {"advice": refusal.advice}
     if outcome.cut_short:
         lines["note  "] = "the guard on seconds ended the study; a faster computer might go on"
     show_lines(console, lines)
+
+
+def _show_rulings(console: "Console", refusal: "Refusal") -> None:
+    """Print what the other causes' tests found: ruled out, not decided, not tested."""
+    from alder.report.words import RULINGS
+
+    others = [finding for finding in refusal.findings if finding.ruling != "stands"]
+    if not others:
+        return
+    wide = max(len(finding.cause) for finding in others)
+    indent = len("not decided  ")
+    for ruling, words in RULINGS.items():
+        for i, finding in enumerate(f for f in others if f.ruling == ruling):
+            head = f"{'' if i else words:<{indent}}{finding.cause:<{wide}}  "
+            room = max(console.width - len(head), 20)
+            lines = textwrap.wrap(finding.sentence, room, break_on_hyphens=False)
+            below = "\n" + " " * len(head)
+            console.print(head + below.join(lines), soft_wrap=True)
+    console.print()
 
 
 def _budget_words(outcome: "Outcome", budget: "Budget") -> str:

@@ -133,7 +133,7 @@ class Law:
             return np.zeros(0), np.zeros(0)
         names = [coefficient.name for coefficient in self.coefficients]
         f, J = jacobian(self.structure, columns, self.values, names, self.floors)
-        half = self._quantile(level) * np.sqrt(self._variance(f, J, noise=noise))
+        half = self.quantile(level) * np.sqrt(self._variance(f, J, noise=noise))
         lower, upper = np.broadcast_to([f - half, f + half], (2, n_rows))
         return np.array(lower), np.array(upper)
 
@@ -252,7 +252,7 @@ class Law:
                 variance = variance + np.square(self.noise.sigma(f))
         return np.where(np.isnan(variance), np.inf, np.maximum(variance, 0.0))
 
-    def _quantile(self, level: float) -> float:
+    def quantile(self, level: float = 0.95) -> float:
         """Return how many standard deviations hold a share `level`: Student's, or Gauss's."""
         from scipy.special import ndtri, stdtrit  # pyright: ignore[reportMissingTypeStubs]
 

@@ -181,10 +181,11 @@ def predicted_observed(story: Story, law: Law, unit: Yardstick) -> Figure:
         drawing.dots(said[numbers > 0], y[numbers > 0], _main_colour(story))
         return drawing.render("Predicted against observed")
 
+    n_asked = int(np.sum(numbers > 0))
+    asked = f"{'Green' if story.law else 'Brown'}: {n_asked} rows of experiments. "
     return Figure(
         "fit", "Does it say what was seen?", draw(480.0, 400.0), draw(372.0, 330.0),
-        f"Grey: {int(np.sum(numbers == 0))} first rows. "
-        f"{'Green' if story.law else 'Brown'}: {int(np.sum(numbers > 0))} rows of experiments. "
+        f"Grey: {int(np.sum(numbers == 0))} first rows. {asked if n_asked else ''}"
         "The line is equality.",
     )  # fmt: skip
 

@@ -21,6 +21,16 @@ def minus(text: str) -> str:
     return re.sub(r"-(?=[\d.])", "−", text)
 
 
+def prose(text: str) -> str:
+    """Write a sentence as HTML: names in backticks as code, true minus signs before numbers.
+
+    >>> prose("`a<b` stayed between -1 and 2 in x^-2")
+    '<code>a&lt;b</code> stayed between −1 and 2 in x^-2'
+    """
+    coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
+    return re.sub(r"(?<![\w^*/(])-(?=[\d.])", "−", coded)
+
+
 def short(value: float, digits: int = 3) -> str:
     """Write a number with a few significant digits, a true minus sign and no useless exponent.
 

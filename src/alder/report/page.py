@@ -10,9 +10,19 @@ from alder.expr.canonical import complexity
 from alder.ports import Event
 from alder.records.coefficient import Coefficient
 from alder.report import charts, words
+from alder.report.calculator import calculator
 from alder.report.mathml import name_mathml, to_mathml
 from alder.report.measure import REFUTED
-from alder.report.numbers import estimate_html, minus, relative, short, sigmas, unit_html, with_unit
+from alder.report.numbers import (
+    estimate_html,
+    minus,
+    prose,
+    relative,
+    short,
+    sigmas,
+    unit_html,
+    with_unit,
+)
 from alder.report.proofs import proof
 from alder.report.rivals import Rival, rivals
 from alder.report.story import Answer, Round, Story, public_rows, tell, telling
@@ -35,7 +45,14 @@ def render(events: Sequence[Event]) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["raw"] = Markup
+    environment.filters["prose"] = _prose
     return environment.get_template("report.html").render(_content(story), count=words.count)
+
+
+def _prose(text: str) -> str:
+    from markupsafe import Markup
+
+    return Markup(prose(text))
 
 
 def _content(story: Story) -> dict[str, Any]:
@@ -51,6 +68,7 @@ def _content(story: Story) -> dict[str, Any]:
         "kick": _kick(story),
         "facts": _facts(story, found),
         "law": _law(story),
+        "calculator": None if story.law is None else calculator(story.law),
         "crucial": None if main is None or unit is None else charts.crucial(story, main, unit),
         "crucial_table": None if main is None else _said(story, main),
         "rounds": [_round(story, r) for r in story.rounds],
@@ -67,6 +85,7 @@ def _content(story: Story) -> dict[str, Any]:
         "domain": [],
         "n_outside": "",
         "target": target.name,
+        "target_name": f"<math>{name_mathml(target.name)}</math>",
     }
     if best is not None and unit is not None:
         content["fit"] = charts.predicted_observed(story, best, unit)
@@ -78,8 +97,10 @@ def _content(story: Story) -> dict[str, Any]:
         content["refusal"] = {
             "cause": end.refusal.cause,
             "advice": end.refusal.advice,
+            "changes": words.CHANGES[end.refusal.cause],
             "proof": proof(story, end.refusal),
-            "rulings": words.rulings(story, end.refusal),
+            "rulings": words.causes(end.refusal),
+            "is_old": not end.refusal.findings,
         }
     return content
 
@@ -91,8 +112,10 @@ def _main_answer(story: Story) -> Answer | None:
 
 def _kick(story: Story) -> str:
     evidence = story.evidence
+    n_dropped = story.state.n_dropped
+    left_out = f" ({n_dropped} left out, a value missing)" if n_dropped else ""
     return (
-        f"{words.count(evidence.initial.n_rows, 'first row')}, "
+        f"{words.count(evidence.initial.n_rows, 'first row')}{left_out}, "
         f"{words.count(len(evidence.trajectories), 'experiment')}, "
         f"{words.count(len(evidence.grammar.variables), 'input')}"
     )
@@ -231,6 +254,7 @@ def _round(story: Story, round_: Round) -> dict[str, Any]:
         "n_answered": len(round_.answers),
         "failures": [failure.reason for failure in round_.failures],
         "misfit": f"{attempt.misfits[0].where}" if attempt.misfits else "",
+        "held_out": words.held_out(attempt, story.evidence),
         "is_main": is_main,
         "figure": charts.telling_experiment(story, answer, story.unit)
         if drawn and not is_main and answer is not None and story.unit is not None

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias, final
 
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.diagnosis import MOVED
 from alder.records.law import Law
 from alder.records.outcome import Cause, Refusal
 from alder.report.charts import (
@@ -25,7 +26,9 @@ from alder.report.story import Story, public_rows
 from alder.report.svg import Drawing, Frame, limits_of
 
 _MOST_GROUPS = 12
-_REACH = 12.0
+_PARTS = 8
+# The width of a letter of the words beside a bar, in pixels.
+_LETTER = 7.4
 
 
 def proof(story: Story, refusal: Refusal) -> Figure | None:
@@ -44,21 +47,38 @@ def _structure(story: Story, law: Law, unit: Yardstick) -> Figure:
     along = strongest.along if strongest is not None and strongest.along in names else ""
     variable = names.get(along, unit.variables[0])
     rows, _ = public_rows(story)
-    x, z = rows[variable.name], unit.residuals(law, rows)
-    reach = min(max(4.0, 1.08 * float(np.max(np.abs(z)))), 4.0 * _REACH)
+    x = rows[variable.name]
+    residual = rows[unit.target] - unit.predict(law, rows)
+    places, means, halves = _part_means(x, residual)
+    target = story.evidence.grammar.target
+    reach = 1.08 * float(np.max(np.abs(residual))) or 1.0
 
     def draw(width: float, height: float) -> str:
         drawing = Drawing(Frame(width, height, limits_of([x]), (-reach, reach)))
-        residual_band(drawing)
-        drawing.axes(axis(variable), "what the best candidate leaves over, in noise sd")
-        drawing.dots(x, np.clip(z, -reach, reach), "var(--ref)", 5.0)
+        drawing.axes(axis(variable), f"observed minus predicted {axis(target)}")
+        zero = float(drawing.frame.py(0.0))
+        drawing.line(drawing.frame.left, zero, width - drawing.frame.right, zero, "ax")
+        drawing.dots(x, residual, "var(--faint)", 4.0)
+        for place, mean, half in zip(places, means, halves, strict=True):
+            drawing.bar(place, mean - half, mean + half, "var(--ref)")
+        drawing.dots(places, means, "var(--ref)", 8.0)
         return drawing.render(f"Residuals over {variable.name}")
 
     wide, narrow = both(draw, (900.0, 320.0))
     return Figure(
         "proof", f"The evidence: what is left over follows {variable.name}", wide, narrow,
-        "Each dot is one public row. Noise alone would leave almost all of them in the grey band.",
+        f"Grey: the public rows. Brown: the means of {len(places)} parts of them with 95 % "
+        "intervals. Noise alone would leave the means on the line.",
     )  # fmt: skip
+
+
+def _part_means(x: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Cut rows along a column; return the middle, the mean and the 95 % half-width of each part."""
+    order = np.argsort(x, kind="stable")
+    parts = [part for part in np.array_split(order, _PARTS) if len(part) > 1]
+    means = np.array([residual[part].mean() for part in parts])
+    spread = np.array([residual[part].std(ddof=1) / np.sqrt(len(part)) for part in parts])
+    return np.array([float(np.median(x[part])) for part in parts]), means, 2.0 * spread
 
 
 def _replicates(story: Story, law: Law, unit: Yardstick) -> Figure:
@@ -78,7 +98,11 @@ def _replicates(story: Story, law: Law, unit: Yardstick) -> Figure:
         frame = Frame(width, height, (0.4, len(repeated) + 0.6), (-reach, reach))
         drawing = Drawing(frame)
         residual_band(drawing)
-        drawing.axes("settings that were repeated", "deviation from their mean, in noise sd")
+        drawing.axes(
+            "settings that were repeated, one column each",
+            "deviation from their mean, in noise sd",
+            n_x=0,
+        )
         for place, g in enumerate(repeated, start=1):
             mine = deviation[group == g]
             drawing.dots(np.full(len(mine), float(place)), mine, "var(--ref)", 6.0)
@@ -102,7 +126,10 @@ def _moved(story: Story, law: Law, unit: Yardstick) -> Figure:
         shares.append((variable.name, float(np.ptp(column)) / width if width > 0.0 else 0.0))
     return _bars(
         "The evidence: how much of its range did each input move through?",
-        [(name, 100.0 * share, f"{short(100.0 * share, 2)} %") for name, share in shares],
+        [
+            _Bar(name, 100.0 * share, f"{short(100.0 * share, 2)} %", is_cause=share < MOVED)
+            for name, share in shares
+        ],
         "An input that does not move says nothing of what depends on it. Where no range was "
         "declared, the range is that of the rows.",
     )
@@ -114,26 +141,39 @@ def _problems(story: Story) -> Figure | None:
         return None
     return _bars(
         "The evidence: what the checks found in the proposals",
-        [(code, float(n), f"{n}") for code, n in sorted(codes.items(), key=lambda i: -i[1])],
+        [_Bar(code, float(n), f"{n}") for code, n in sorted(codes.items(), key=lambda i: -i[1])],
         f"{len(story.evidence.attempts)} proposals; none passed.",
     )
 
 
-def _bars(title: str, bars: list[tuple[str, float, str]], caption: str) -> Figure:
+@final
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """A named amount, with the words written beside it."""
+
+    name: str
+    value: float
+    words: str
+    is_cause: bool = True
+
+
+def _bars(title: str, bars: list[_Bar], caption: str) -> Figure:
     def draw(width: float, height: float) -> str:
         del height
-        left = 130.0
+        left = 16.0 + _LETTER * max(len(bar.name) for bar in bars)
         frame = Frame(
-            width, 34.0 * len(bars) + 12.0, (0.0, max(max(v for _, v, _ in bars), 1.0)), (0.0, 1.0),
+            width, 34.0 * len(bars) + 12.0, (0.0, max(max(b.value for b in bars), 1.0)), (0.0, 1.0),
             left=left, right=70.0, top=4.0, bottom=4.0,
         )  # fmt: skip
         drawing = Drawing(frame)
-        for i, (name, value, words) in enumerate(bars):
+        for i, bar in enumerate(bars):
             y = 8.0 + 34.0 * i
-            drawing.text(left - 10, y + 15, name, anchor="end", kind="an")
+            end = float(frame.px(bar.value))
+            colour = "var(--ref)" if bar.is_cause else "var(--faint)"
+            drawing.text(left - 10, y + 15, bar.name, anchor="end", kind="an")
             drawing.rect(left, y, width - left - 70.0, 20.0, "fill:var(--soft)")
-            drawing.rect(left, y, float(frame.px(value)) - left, 20.0, "fill:var(--ref)")
-            drawing.text(float(frame.px(value)) + 8, y + 15, words, kind="an")
+            drawing.rect(left, y, end - left, 20.0, f"fill:{colour}")
+            drawing.text(end + 8, y + 15, bar.words, kind="an")
         return drawing.render(title)
 
     wide, narrow = both(draw, (720.0, 200.0))
@@ -150,6 +190,16 @@ def _rounds(story: Story, law: Law, unit: Yardstick) -> Figure | None:
     return None if found is None else replace(found, name="proof")
 
 
+def _scatter(story: Story, law: Law, unit: Yardstick) -> Figure:
+    found = predicted_observed(story, law, unit)
+    return replace(
+        found,
+        name="proof",
+        title="The evidence: what was seen scatters whatever the best candidate predicts",
+        caption=f"{found.caption} A law that explained the rows would have them along it.",
+    )
+
+
 _Draw: TypeAlias = Callable[[Story, Law, Yardstick], Figure | None]
 
 _PROOFS: Mapping[Cause, _Draw] = {
@@ -157,6 +207,6 @@ _PROOFS: Mapping[Cause, _Draw] = {
     "missing-operator": _structure,
     "excitation": _moved,
     "no-safe-experiment": _laws_left,
-    "noise": predicted_observed,
+    "noise": _scatter,
     "budget": _rounds,
 }

@@ -186,7 +186,7 @@ def _round(index: int, draft: _Draft, state: Replayed, unit: Yardstick | None) -
     failed = {failure.experiment: failure for failure in state.failures}
     ids = [choice.experiment.id for choice in draft.choices]
     answers = [
-        _answer(index + 1, choice, told[choice.experiment.id], draft.candidates, unit)
+        answer_of(index + 1, choice, told[choice.experiment.id], draft.candidates, unit)
         for choice in draft.choices
         if choice.experiment.id in told and unit is not None
     ]
@@ -201,13 +201,14 @@ def _round(index: int, draft: _Draft, state: Replayed, unit: Yardstick | None) -
     )
 
 
-def _answer(
+def answer_of(
     number: int,
     choice: Choice,
     rows: Trajectory,
     candidates: Sequence[Candidate],
     unit: Yardstick,
 ) -> Answer:
+    """Compare what each candidate said of an experiment with what was seen."""
     columns = rows.columns
     said = np.array([unit.predict(c.law, columns) for c in candidates]).reshape(-1, rows.n_rows)
     place = int(np.argmax(np.ptp(said, axis=0))) if len(candidates) else 0

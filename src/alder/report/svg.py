@@ -64,14 +64,17 @@ class Drawing:
     parts: list[str] = field(default_factory=list[str])
 
     def axes(self, x_title: str, y_title: str, *, n_x: int = 6, n_y: int = 5) -> None:
-        """Draw grid lines, ticks and titles; the title of the ordinate stands above it."""
+        """Draw grid lines, ticks and titles; the title of the ordinate stands above it.
+
+        With `n_x` zero the abscissa has no numbers.
+        """
         f = self.frame
         for tick in ticks(f.y, n_y):
             y = float(f.py(tick))
             self.line(f.left, y, f.width - f.right, y, "grid")
             self.text(f.left - 7, y + 4, short(tick), anchor="end")
         self.line(f.left, f.floor, f.width - f.right, f.floor, "ax")
-        for tick in ticks(f.x, n_x):
+        for tick in ticks(f.x, n_x) if n_x else ():
             x = float(f.px(tick))
             self.line(x, f.floor, x, f.floor + 4, "ax")
             self.text(x, f.floor + 17, short(tick), anchor="middle")
@@ -121,6 +124,14 @@ class Drawing:
         if d:
             style = f"stroke:{colour};stroke-width:{size:g}"
             self.parts.append(f'<path class="ds" d="{d}" style="{style}"/>')
+
+    def bar(self, x: float, low: float, high: float, colour: str) -> None:
+        """Draw an upright interval."""
+        px, (top, bottom) = float(self.frame.px(x)), self.frame.py(np.array([high, low]))
+        self.parts.append(
+            f'<line x1="{px:.1f}" x2="{px:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" '
+            f'style="stroke:{colour};stroke-width:2"/>'
+        )
 
     def ring(self, x: float, y: float, radius: float = 5.5) -> None:
         """Draw the observed point."""

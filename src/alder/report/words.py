@@ -6,13 +6,15 @@ from typing import final
 
 import numpy as np
 
-from alder.records.budget import Budget, Spent
+from alder.diagnosis import MOVED, NOISY, SCATTER, STRUCTURE
+from alder.records.evidence import Attempt, Evidence
 from alder.records.law import Law
-from alder.records.outcome import CAUSES, Cause, Refusal
+from alder.records.outcome import CAUSES, Cause, Finding, Refusal, Ruling
 from alder.records.verdict import Verdict
 from alder.report.numbers import short, with_unit
 from alder.report.rivals import Rival
 from alder.report.story import Story
+from alder.segments import Segments
 
 CATEGORIES: dict[str, str] = {
     "accept": "admitted",
@@ -36,6 +38,25 @@ _TESTS: dict[Cause, str] = {
     "noise": "Is what is left over large and without structure?",
     "budget": "Did the budget end first?",
 }
+
+
+CHANGES: dict[Cause, str] = {
+    "noise": f"Rows of which a law explains more than {100 * (1 - NOISY):.0f} % of the variance.",
+    "missing-operator": (
+        f"A law whose residuals stray from zero by less than {STRUCTURE:.0f} standard errors along "
+        "every input."
+    ),
+    "missing-variable": (
+        f"Repeats of equal settings that agree within {SCATTER**0.5:.1f} times their error bars."
+    ),
+    "excitation": f"Rows in which every input moves through {100 * MOVED:.0f} % of its range.",
+    "no-safe-experiment": (
+        "A safe experiment on offer on which the laws that are left part by more than the noise."
+    ),
+    "budget": "A law that the verifier admits before a larger budget ends.",
+    "no-valid-proposal": "One proposal that passes the checks and can be fitted.",
+}
+"""What would change the verdict, by its cause: the number of its test."""
 
 
 def count(n: float, one: str, many: str = "") -> str:
@@ -141,9 +162,18 @@ def fate(rival: Rival, story: Story) -> str:
             return "undecided: no experiment refuted it" if ended else "still in the running"
 
 
+RULINGS: dict[Ruling, str] = {
+    "stands": "stands",
+    "ruled-out": "ruled out",
+    "untested": "not tested",
+    "undecided": "not decided",
+}
+"""What a ruling is called."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class CauseRow:
     """One possible cause: its test, what was found, and whether it stands."""
 
     cause: Cause
@@ -152,60 +182,25 @@ class Ruling:
     verdict: str
 
 
-def rulings(story: Story, refusal: Refusal) -> list[Ruling]:
-    """Go through the causes in the order in which they are tested; the first that speaks stands.
-
-    Those before it are ruled out, or could not be tested; those after it are not decided.
-    """
-    order = list(_TESTS)
-    place = order.index(refusal.cause)
-    made: list[Ruling] = []
-    for i, cause in enumerate(order):
-        found, tested = _found(story, cause, refusal)
-        verdict = "not tested" if not tested else "ruled out" if i < place else "not decided"
-        if cause == refusal.cause:
-            found, verdict = refusal.reason, "stands"
-        made.append(Ruling(cause, _TESTS[cause], found, verdict))
-    return sorted(made, key=lambda ruling: ruling.cause != refusal.cause)
+def causes(refusal: Refusal) -> list[CauseRow]:
+    """Return every cause with what its test found; the one that stands comes first."""
+    kept = refusal.findings or (Finding(refusal.cause, "stands", refusal.reason),)
+    ordered = sorted(kept, key=lambda finding: list(RULINGS).index(finding.ruling))
+    return [CauseRow(f.cause, _TESTS[f.cause], f.sentence, RULINGS[f.ruling]) for f in ordered]
 
 
-def _found(story: Story, cause: Cause, refusal: Refusal) -> tuple[str, bool]:
-    """Return what the ledger shows about a cause, and whether it could be tested at all."""
-    evidence, law = story.evidence, refusal.candidate
-    n_fitted = sum(attempt.fit is not None for attempt in evidence.attempts)
-    n_attempts = count(len(evidence.attempts), "proposal")
-    n_choices = count(len(evidence.choices), "experiment")
-    has_bars = evidence.roles.sigma is not None
-    repeats = (
-        "Repeats agree within their error bars, or there are too few"
-        if has_bars
-        else "Rows carry no error bars to compare repeats with"
-    )
-    left = "No law was fitted"
-    if law is not None:
-        left = f"The best candidate leaves {short(100.0 * law.nmse, 2)} % of the variance"
-    found: dict[Cause, tuple[str, bool]] = {
-        "no-valid-proposal": (f"{n_fitted} of {n_attempts} passed the checks", True),
-        "missing-variable": (repeats, has_bars),
-        "excitation": ("Every input moved", True),
-        "no-safe-experiment": (f"{n_choices} could be asked", True),
-        "missing-operator": (_leftover(story), True),
-        "noise": (left, law is not None),
-        "budget": (_used(evidence.spent, evidence.budget), True),
-    }
-    return found[cause]
-
-
-def _leftover(story: Story) -> str:
-    misfits = [m for attempt in story.evidence.attempts for m in attempt.misfits]
-    if not misfits:
-        return "Residuals show no structure along any input"
-    last = misfits[-1]
-    return f"Structure of the last candidate along {last.along}: {short(last.strength, 2)} sd"
-
-
-def _used(spent: Spent, budget: Budget) -> str:
-    return (
-        f"{spent.proposals} of {budget.proposals} proposals and {spent.queries} of "
-        f"{budget.queries} experiments were used"
-    )
+def held_out(attempt: Attempt, evidence: Evidence) -> str:
+    """Say the error of a fit on rows it was not fitted to, and which rows those are."""
+    if attempt.validation_nmse is None or attempt.fit is None:
+        return ""
+    target = evidence.grammar.target
+    if evidence.validation is not None and not attempt.folds:
+        y = evidence.validation.columns[target.name]
+        which = "on validation rows"
+    else:
+        rows, sums = evidence.rows(), evidence.roles.sums
+        segments = Segments.of(None if sums is None else rows[sums])
+        y = segments.first(rows[target.name])[: attempt.fit.n_rows]
+        which = f"cross-validated over {count(attempt.folds, 'fold')}"
+    rms = float(np.sqrt(attempt.validation_nmse * np.var(y)))
+    return f"RMS error {with_unit(short(rms, 2), target.unit)}, {which}"
