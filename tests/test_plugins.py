@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from alder.errors import BadStudy
@@ -35,27 +36,89 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_example_is_installed_found_and_keeps_its_promise(tmp_path: Path) -> None:
-    source, target = tmp_path / "source", tmp_path / "target"
+_CHECKS = """
+from alder.plugins import plugin, plugins
+from alder.testing import check_criterion, check_proposer, check_selector, check_world
+from selection.worlds import draw_pool, make_evidence
+
+evidence = make_evidence()
+check_selector(plugin("selectors", "coinflip"), candidates=(), evidence=evidence,
+               forecast=draw_pool(0))
+check_proposer(plugin("proposers", "cointoss"), evidence=evidence)
+grammar = alder.Grammar([alder.Variable("n")], target=alder.Variable("heads"))
+check_world(plugin("worlds", "coins"), grammar=grammar)
+n = np.arange(10.0, 50.0)
+rows = {"n": n, "heads": 0.6 * n + np.sin(n)}
+law = alder.fit("k*n", rows, target="heads").law
+check_criterion(plugin("criteria", "balanced"), law=law, rows=rows)
+for group in ("selectors", "proposers", "worlds", "criteria"):
+    print(*plugins(group))
+"""
+
+_STUDY = """
+selector = "coinflip"
+[grammar]
+variables = ["n"]
+target = "heads"
+[rows]
+initial = "tosses.csv"
+[world]
+kind = "coins"
+[budget]
+proposals = 2
+queries = 2
+[proposer]
+kind = "cointoss"
+[criteria]
+own = ["balanced"]
+"""
+
+_RUN = """
+from alder.studyfile import read_study
+outcome = read_study("study.toml").discover(None)
+print(outcome.law is not None, outcome.verdict)
+"""
+
+
+@pytest.fixture(scope="module")
+def coinflip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example package, installed in a folder of its own."""
+    source, target = (tmp_path_factory.mktemp("coinflip") / name for name in ("source", "target"))
     shutil.copytree(COINFLIP, source)  # building writes beside the source
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target"]
     subprocess.run([*pip, *options, str(target), str(source)], check=True, capture_output=True)
-    program = f"""
-import sys
-sys.path[:0] = [{str(target)!r}, {str(Path(__file__).parent)!r}]
-from alder.plugins import plugin, plugins
-from alder.testing import check_selector
-from selection.worlds import draw_pool, make_evidence
-assert plugins("selectors") == ("coinflip",)
-make = plugin("selectors", "coinflip")
-check_selector(make, candidates=(), evidence=make_evidence(), forecast=draw_pool(0))
-print(make())
-"""
+    return target
+
+
+def run_with(target: Path, program: str, folder: Path) -> str:
+    """Run a program beside an installed package, and return what it prints."""
+    paths = [str(target), str(Path(__file__).parent)]
+    head = f"import sys; sys.path[:0] = {paths!r}\nimport numpy as np\nimport alder\n"
     ran = subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, text=True
-    )
-    assert ran.stdout.strip() == "CoinFlip(heads=0.5)", ran.stderr
+        [sys.executable, "-c", head + program],
+        check=False, capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_the_example_is_installed_found_and_keeps_its_promises(
+    coinflip: Path, tmp_path: Path
+) -> None:
+    assert run_with(coinflip, _CHECKS, tmp_path).split() == [
+        "coinflip", "cointoss", "coins", "balanced",
+    ]  # fmt: skip
+
+
+def test_a_study_file_takes_all_four_kinds_by_name(coinflip: Path, tmp_path: Path) -> None:
+    n = np.arange(20, 120)
+    heads = np.random.default_rng(0).binomial(n, 0.6)
+    lines = [f"{a},{b}" for a, b in zip(n, heads, strict=True)]
+    (tmp_path / "tosses.csv").write_text("\n".join(["n,heads", *lines]))
+    (tmp_path / "study.toml").write_text(_STUDY)
+    said = run_with(coinflip, _RUN, tmp_path)
+    assert said.startswith("True Verdict(category='accept'")
 
 
 def test_a_name_nobody_brings_is_refused_with_the_nearest_one(installed: Path) -> None:
