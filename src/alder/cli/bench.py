@@ -1,58 +1,120 @@
 """`alder bench`: benchmarks that take longer than a test."""
 
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from alder.cli.layout import show_lines, terminal
-from alder.errors import BadStudy
-from alder.spelling import suggestion
 
-BENCHMARKS = ("null",)
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from alder.bench.runs import Plan, Result
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="Which benchmark: null.")],
+    name: Annotated[str, typer.Argument(help="Which benchmark: novellaw or null.")],
     *,
-    cases: Annotated[int, typer.Option(min=1, help="How many worlds.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Which worlds are drawn.")] = 0,
+    cases: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN", help="Cases: globs such as 'stress-*,iid-01?', or the first so many."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which cases are drawn.")] = 0,
     method: Annotated[list[str] | None, typer.Option(help="One method; may be repeated.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Worlds judged at once.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Cases measured at once.")] = 1,
     out: Annotated[Path, typer.Option(help="The folder of the results.")] = Path("results"),
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
+    limit: Annotated[float, typer.Option(min=1.0, help="The most seconds of a row.")] = 1800.0,
+    forms: Annotated[str | None, typer.Option(help="novellaw: the form set, a, b or c.")] = None,
+    noise: Annotated[
+        float | None, typer.Option(min=0.0, help="novellaw: noise, 0.005 is 0.5 %.")
+    ] = None,
+    rows: Annotated[
+        float | None, typer.Option(min=0.05, max=1.0, help="novellaw: the share of public rows.")
+    ] = None,
+    distractors: Annotated[
+        int | None, typer.Option(min=0, help="novellaw: variables that do nothing.")
+    ] = None,
+    permute: Annotated[
+        bool, typer.Option("--permute", help="novellaw: variables in another order.")
+    ] = False,
+    rescale: Annotated[
+        float | None, typer.Option(help="novellaw: every number in other units.")
+    ] = None,
+    admission: Annotated[
+        str | None, typer.Option(help="novellaw: the gate, thresholds or noise.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="novellaw: write the public release there; run nothing.")
+    ] = None,
 ) -> None:
-    """Example: alder bench null --cases 200 --seed 1 --out results
+    """Example: alder bench novellaw --seed 1 --jobs 2 --out results
 
-    In a null world the target is noise, or lies outside the grammar. An adversary may submit 100
-    laws in each; how often is one admitted whose error on fresh rows exceeds the bound it was
-    admitted with? Beside it: how often true laws are admitted at the same settings. Writes
-    rows.jsonl and summary.json.
+    Measures Alder and its rivals, case by case. Writes rows.jsonl (a row for each case and method,
+    failures too) and summary.json, and prints our figures beside the paper's. novellaw: laws
+    recombined from components, 60 cases. null: worlds without a law, in which an adversary submits
+    100 laws; how often is one admitted whose error on fresh rows exceeds its bound?
     """
-    from rich.progress import Progress
+    from alder.bench.benchmark import choose_cases, choose_methods, choose_settings
+    from alder.bench.registry import benchmark
+    from alder.bench.runs import Plan
 
-    from alder.bench.null.run import METHODS, run, table
-
-    if name not in BENCHMARKS:
-        raise BadStudy(
-            f"`{name}` is not a benchmark; {', '.join(BENCHMARKS)} is."
-            f"{suggestion(name, BENCHMARKS)}"
-        )
-    methods = method or list(METHODS)
-    for one in methods:
-        if one not in METHODS:
-            raise BadStudy(f"`{one}` is not a method; {', '.join(METHODS)} are.")
+    chosen = benchmark(name)
+    wishes: dict[str, Any] = {
+        "forms": forms, "noise": noise, "rows": rows, "distractors": distractors,
+        "permute": permute or None, "rescale": rescale, "admission": admission,
+    }  # fmt: skip
+    given = {option: value for option, value in wishes.items() if value is not None}
+    settings = choose_settings(chosen, seed, given)
     console = terminal()
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("worlds", total=cases)
-        summary = run(cases, seed, jobs, methods, watch=lambda: progress.advance(task))
-    out.mkdir(parents=True, exist_ok=True)
-    lines = "".join(json.dumps(row) + "\n" for row in summary.rows)
-    (out / "rows.jsonl").write_text(lines, encoding="utf-8")
-    figures = {"benchmark": name, "seed": seed, "methods": summary.methods}
-    (out / "summary.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    console.print(table(summary), highlight=False)
-    show_lines(
-        console,
-        {"rows": f"{out.name}/rows.jsonl", "summary": f"{out.name}/summary.json"},
+    if export is not None:
+        _export(console, name, choose_cases(chosen, cases or "*"), settings, export)
+        return
+    wanted = choose_cases(chosen, cases), choose_methods(chosen, method)
+    plan = Plan(chosen, *wanted, settings, out, n_workers=jobs, limit=limit)
+    result = _measure(console, plan, resume=resume)
+    for line in chosen.table(result.rows, result.figures):
+        console.print(line, soft_wrap=True)
+    failed = sum("error" in row for row in result.rows)
+    lines = {"rows": f"{out.name}/rows.jsonl", "summary": f"{out.name}/summary.json"}
+    if failed:
+        lines["failed"] = f"{failed} of {len(result.rows)} rows; each says why"
+    show_lines(console, lines)
+
+
+def _measure(console: "Console", plan: "Plan", *, resume: bool) -> "Result":
+    """Run the plan with a bar: cases done, and time left."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
     )
+
+    from alder.bench.runs import run
+
+    columns = (
+        TextColumn("cases"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("cases", total=len(plan.cases))
+        return run(plan, resume=resume, watch=lambda n: progress.update(task, completed=n))
+
+
+def _export(
+    console: "Console", name: str, cases: tuple[str, ...], settings: dict[str, Any], folder: Path
+) -> None:
+    """Write what may be public of each case."""
+    from alder.bench.novellaw.release import write_release
+    from alder.errors import BadStudy
+
+    if name != "novellaw":
+        raise BadStudy(f"`--export` is no option of {name}; novellaw has a public release.")
+    write_release(cases, settings, folder)
+    show_lines(console, {"release": f"{folder.name}: public rows and commitments of {len(cases)}"})

@@ -83,10 +83,11 @@ def draw_inputs(box: Box, n_rows: int, rng: np.random.Generator) -> Columns:
     """Draw rows uniformly from a box, the signed variables with a random sign."""
     drawn: Columns = {}
     for name, spans in box.items():
-        lows, highs = np.array(spans).T
-        span = rng.integers(len(spans), size=n_rows)
-        column: FloatArray = rng.uniform(lows[span], highs[span])
-        drawn[name] = column * rng.choice([-1.0, 1.0], n_rows) if name in _SIGNED else column
+        ends = np.array(spans, dtype=np.float64)[rng.integers(len(spans), size=n_rows)]
+        column = ends[:, 0] + (ends[:, 1] - ends[:, 0]) * rng.random(n_rows)
+        drawn[name] = (
+            column * rng.choice(np.array([-1.0, 1.0]), n_rows) if name in _SIGNED else column
+        )
     return drawn
 
 
@@ -107,5 +108,6 @@ def is_safe(inputs: Columns) -> NDArray[np.bool_]:
 
 
 def make_grammar(variables: tuple[Variable, ...], floors: Floors) -> Grammar:
-    """Return the grammar of the benchmark over the given variables."""
-    return Grammar(variables, TARGET, OPERATORS, max_nodes=MAX_NODES, floors=floors)
+    """Return the grammar of the benchmark; without units of the variables the target has none."""
+    target = TARGET if variables[0].unit else Variable(TARGET.name)
+    return Grammar(variables, target, OPERATORS, max_nodes=MAX_NODES, floors=floors)

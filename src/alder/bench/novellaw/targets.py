@@ -16,7 +16,10 @@ from alder.expr.nodes import Expr, size
 from alder.expr.text import parse
 
 FORM_SETS = ("a", "b", "c")
-"""The form sets; c is kept out of sight of whoever writes a proposer."""
+"""The form sets."""
+
+HIDDEN = ("c",)
+"""Form sets kept out of sight of whoever writes a proposer; no row shows a law of theirs."""
 
 NAMES = tuple(variable.name for variable in VARIABLES)
 

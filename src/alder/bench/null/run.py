@@ -1,15 +1,10 @@
 """Measure false admissions in null worlds, and true admissions at the same settings."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
-from multiprocessing import get_context
-from typing import Any, final
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from alder.bench.benchmark import Benchmark, Job, Row
 from alder.bench.null.adversary import Adversary
 from alder.bench.null.worlds import TARGET, VARIABLES, World, null_world, true_world
 from alder.fitting import fit
@@ -34,51 +29,30 @@ METHODS: dict[str, tuple[Criteria, Spending]] = {
 """The defaults come first; the last two leave out the margin, so that reuse alone is compared."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Rows of a run, one for each world and method, and figures by method."""
-
-    rows: Sequence[Mapping[str, Any]]
-    methods: Mapping[str, Mapping[str, float]]
+N_CASES, MOST_CASES = 200, 2000
 
 
-def run(
-    n_worlds: int = 200,
-    seed: int = 0,
-    jobs: int = 1,
-    methods: Sequence[str] = tuple(METHODS),
-    watch: Callable[[], None] = lambda: None,
-) -> Summary:
-    """Let an adversary submit 100 laws in each null world, and submit true laws beside it.
+def measure(job: Job) -> Iterator[Row]:
+    """Let an adversary submit 100 laws in a null world, and submit true laws beside it.
 
     An admission is false where the law's error on fresh rows exceeds the bound it was admitted
-    with, or where it is no better than the reference there. `watch` is called after each world.
+    with, or where it is no better than the reference there.
     """
-    one = partial(_world_rows, seed=seed, methods=tuple(methods))
-    found: list[Mapping[str, Any]] = []
-    with ExitStack() as stack:
-        results = map(one, range(n_worlds))
-        if jobs > 1:
-            pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-            results = stack.enter_context(pool).map(one, range(n_worlds))
-        for rows in results:
-            found += rows
-            watch()
-    return Summary(found, {name: _figures(name, found) for name in methods})
+    number, seed = int(job.case.removeprefix("world-")), int(job.settings["seed"])
+    yield from world_rows(number, seed, job.methods)
 
 
-def table(summary: Summary) -> str:
-    """Set the figures of the methods below each other."""
+def table(rows: Sequence[Row], figures: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Set the figures of the methods below each other; the paper has none."""
     lines = [
         f"{'':32} {'false':>7} {'at most':>8} {'admitted':>9} {'true, 1st':>10} {'true, 100th':>12}"
     ]
     lines += [
         f"{name:32} {f['false_admitted']:7.1%} {f['false_admitted_upper']:8.1%} "
         f"{f['null_admitted']:9.1%} {f['true_admitted']:10.1%} {f['true_admitted_last']:12.1%}"
-        for name, f in summary.methods.items()
+        for name, f in figures.items()
     ]
-    return "\n".join(lines)
+    return lines
 
 
 def upper_bound(n_events: int, n_trials: int, confidence: float = _CONFIDENCE) -> float:
@@ -94,32 +68,27 @@ def upper_bound(n_events: int, n_trials: int, confidence: float = _CONFIDENCE) -
     return float(betaincinv(n_events + 1, n_trials - n_events, confidence))
 
 
-def _world_rows(number: int, *, seed: int, methods: tuple[str, ...]) -> list[dict[str, Any]]:
+def world_rows(number: int, seed: int, methods: Sequence[str]) -> Iterator[Row]:
+    """Yield what became of one null world and of its true one, by method."""
     world = null_world(number, np.random.default_rng([seed, number, 0]))
     true, structure = true_world(number, np.random.default_rng([seed, number, 1]))
     law = fit(structure, true.public, target=TARGET).law
-    rows: list[dict[str, Any]] = []
     for name in methods:
         sealed = _seal(world, name, seed, number)
         adversary = Adversary(world.public, np.random.default_rng([seed, number, 2]))
         verdict, found, answers = _attack(adversary, sealed)
         truth = _seal(true, name, seed, number)
         refusals: list[Category] = [answer for answer in answers if answer != "accept"]
-        rows.append(
-            {
-                "world": world.kind,
-                "number": number,
-                "seed": seed,
-                "method": name,
-                "submissions": len(answers),
-                "admitted": found is not None,
-                "false": found is not None and _is_false(world, found, verdict),
-                "true_world": true.kind,
-                "true_first": admit(truth, law, []).category,
-                "true_last": admit(truth, law, refusals[: N_SUBMISSIONS - 1]).category,
-            }
-        )
-    return rows
+        yield {
+            "world": world.kind,
+            "method": name,
+            "submissions": len(answers),
+            "admitted": found is not None,
+            "false": found is not None and _is_false(world, found, verdict),
+            "true_world": true.kind,
+            "true_first": admit(truth, law, []).category,
+            "true_last": admit(truth, law, refusals[: N_SUBMISSIONS - 1]).category,
+        }
 
 
 def _attack(
@@ -150,15 +119,27 @@ def _is_false(world: World, law: Law, verdict: Verdict | None) -> bool:
     return bound is None or error > bound or error >= reference
 
 
-def _figures(method: str, found: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    rows = [row for row in found if row["method"] == method]
+def figures(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the rates of one method; a world that failed counts as admitted, and falsely so."""
     n_worlds = len(rows)
-    n_false = sum(bool(row["false"]) for row in rows)
+    n_false = sum(bool(row.get("false", True)) for row in rows)
     return {
         "worlds": n_worlds,
         "false_admitted": n_false / n_worlds,
         "false_admitted_upper": upper_bound(n_false, n_worlds),
-        "null_admitted": sum(bool(row["admitted"]) for row in rows) / n_worlds,
-        "true_admitted": sum(row["true_first"] == "accept" for row in rows) / n_worlds,
-        "true_admitted_last": sum(row["true_last"] == "accept" for row in rows) / n_worlds,
+        "null_admitted": sum(bool(row.get("admitted", True)) for row in rows) / n_worlds,
+        "true_admitted": sum(row.get("true_first") == "accept" for row in rows) / n_worlds,
+        "true_admitted_last": sum(row.get("true_last") == "accept" for row in rows) / n_worlds,
     }
+
+
+BENCHMARK = Benchmark(
+    name="null",
+    cases=tuple(f"world-{number:04}" for number in range(MOST_CASES)),
+    default_cases=str(N_CASES),
+    methods=tuple(METHODS),
+    measure=measure,
+    figures=figures,
+    table=table,
+)
+"""`alder bench null`."""

@@ -1,0 +1,93 @@
+"""What a benchmark is: cases, methods, a way to measure them, and figures made of the rows."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+from alder.errors import BadStudy
+from alder.spelling import suggestion
+
+Row: TypeAlias = dict[str, Any]
+"""One case measured with one method, as JSON values. A failed one has an `error`."""
+
+Settings: TypeAlias = Mapping[str, Any]
+"""The seed and the options of a benchmark, as JSON values."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker measures at one go: a case with some methods. Ledgers go to `folder`."""
+
+    case: str
+    methods: tuple[str, ...]
+    settings: Settings
+    folder: Path
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A benchmark: cases, the usual ones first; methods; options with their usual values.
+
+    `measure` yields one row for each method of a job, in the order of `methods`. `figures` turns
+    the rows of one method into numbers, `table` all rows into the lines that are printed.
+    """
+
+    name: str
+    cases: Sequence[str]
+    default_cases: str
+    methods: Sequence[str]
+    measure: Callable[[Job], Iterator[Row]]
+    figures: Callable[[Sequence[Row]], Mapping[str, float]]
+    table: Callable[[Sequence[Row], Mapping[str, Mapping[str, float]]], Sequence[str]]
+    options: Settings = field(default_factory=dict[str, Any])
+
+
+def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
+    """Return the cases a pattern means: globs separated by commas, or a number: the first so many.
+
+    Example: `choose_cases(benchmark, "stress-*,iid-01?")`
+    """
+    wanted = pattern or benchmark.default_cases
+    if re.fullmatch(r"\d+", wanted):
+        n_cases = int(wanted)
+        if not 1 <= n_cases <= len(benchmark.cases):
+            raise BadStudy(
+                f"`--cases {wanted}`: {benchmark.name} has {len(benchmark.cases)} cases; "
+                "ask for at least 1 and at most as many."
+            )
+        return tuple(benchmark.cases[:n_cases])
+    globs = [glob.strip() for glob in wanted.split(",")]
+    for glob in globs:
+        if not any(fnmatchcase(case, glob) for case in benchmark.cases):
+            raise BadStudy(
+                f"`--cases {glob}` matches no case of {benchmark.name}; "
+                f"{benchmark.cases[0]} is one.{suggestion(glob, benchmark.cases)}"
+            )
+    return tuple(case for case in benchmark.cases if any(fnmatchcase(case, g) for g in globs))
+
+
+def choose_methods(benchmark: Benchmark, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the methods asked for in the benchmark's own order; all of them without a wish."""
+    for method in wanted or ():
+        if method not in benchmark.methods:
+            raise BadStudy(
+                f"`{method}` is not a method of {benchmark.name}; "
+                f"{', '.join(benchmark.methods)} are.{suggestion(method, benchmark.methods)}"
+            )
+    return tuple(m for m in benchmark.methods if not wanted or m in wanted)
+
+
+def choose_settings(benchmark: Benchmark, seed: int, given: Settings) -> dict[str, Any]:
+    """Return the seed and the options, the usual values where none is given."""
+    for name in given:
+        if name not in benchmark.options:
+            raise BadStudy(
+                f"`--{name}` is no option of {benchmark.name}; "
+                f"{', '.join(f'--{n}' for n in benchmark.options) or 'it has none of its own'}."
+            )
+    return {"seed": seed, **benchmark.options, **given}

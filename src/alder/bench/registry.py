@@ -1,0 +1,27 @@
+"""The benchmarks by name; each is imported when it is asked for."""
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import cast
+
+from alder.bench.benchmark import Benchmark
+from alder.errors import BadStudy
+from alder.spelling import suggestion
+
+BENCHMARKS = MappingProxyType(
+    {
+        "novellaw": "alder.bench.novellaw.run",
+        "null": "alder.bench.null.run",
+    }
+)
+"""The module of each benchmark; it holds one `BENCHMARK`."""
+
+
+def benchmark(name: str) -> Benchmark:
+    """Load a benchmark; raise `BadStudy` for a name that is none."""
+    if name not in BENCHMARKS:
+        raise BadStudy(
+            f"`{name}` is not a benchmark; {', '.join(BENCHMARKS)} are."
+            f"{suggestion(name, tuple(BENCHMARKS))}"
+        )
+    return cast(Benchmark, import_module(BENCHMARKS[name]).BENCHMARK)
