@@ -7,11 +7,12 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from cli.studies import STUDY, manual, write_study
+from cli.studies import STUDY, WRONG_GUESSES, manual, with_proposer, write_study
 from hypothesis import given
 from hypothesis import strategies as st
 
 from alder.errors import BadStudy
+from alder.records.limits import Limits
 from alder.studyfile import read_study, schema
 from alder.studyfile.lines import find_line
 from alder.tables import as_columns
@@ -169,3 +170,36 @@ def test_lines_inside_long_strings_and_lists_are_no_keys() -> None:
     assert find_line(text, ("b",)) == 8
     assert find_line(text, ("d", 1, "b")) == 12
     assert find_line(text, ("c", 0), "b = 1") == 5
+
+
+LIMITS = "[limits]\ncolumns = { a = [-inf, 3.0] }\nsigmas = 1\n\n[budget]"
+
+
+def test_limits_of_the_file_are_those_of_the_study(tmp_path: Path) -> None:
+    settings = read_study(write_study(tmp_path, STUDY.replace("[budget]", LIMITS)))
+    assert settings.limits == Limits({"a": (-np.inf, 3.0)}, sigmas=1.0)
+    assert read_study(write_study(tmp_path)).limits is None
+
+
+def test_limits_of_the_file_are_kept_by_its_study(tmp_path: Path) -> None:
+    text = with_proposer(STUDY.replace("[budget]", LIMITS), WRONG_GUESSES)
+    settings = read_study(write_study(tmp_path, text))
+    with settings.open(None) as study:
+        assert study.ask()
+        assert all("a <= 3" in choice.reason for choice in study.evidence.choices)
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ("columns = { z = [0, 1] }", "line .*`z` cannot be forecast"),
+        ("columns = { a = [2, 1] }", "line .*The limits of `a` are two numbers"),
+        ("columns = { a = [2] }", "line .*`a` is a pair"),
+        ("sigmas = 2", "limits.* needs `columns`"),
+        ("columns = { a = [0, 1] }\nsigmas = -1", "line .*`sigmas` must be at least 0"),
+    ],
+)
+def test_a_mistake_in_limits_is_shown_at_its_line(limits: str, words: str, tmp_path: Path) -> None:
+    text = STUDY.replace("[budget]", f"[limits]\n{limits}\n\n[budget]")
+    with pytest.raises(BadStudy, match=words):
+        read_study(write_study(tmp_path, text))

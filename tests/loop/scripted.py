@@ -63,13 +63,14 @@ class Scripted:
 
     texts: Sequence[str | bytes]
     tokens: int = 0
+    fits: int = 0
     shown: list[Evidence] = field(default_factory=list[Evidence])
 
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         self.shown.append(evidence)
         if len(self.shown) > len(self.texts):
             return None
-        return Submission(self.texts[len(self.shown) - 1], tokens=self.tokens)
+        return Submission(self.texts[len(self.shown) - 1], tokens=self.tokens, fits=self.fits)
 
 
 @final

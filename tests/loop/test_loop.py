@@ -1,7 +1,9 @@
 """Algorithm 1, step by step: what is done is what the ledger says comes next."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from loop.scripted import Answers, Memory, Scripted, stages
 from study.problems import outcome_of
@@ -10,6 +12,7 @@ from study.spoken import as_bytes
 from alder.fitting.crossvalidation import FOLDS
 from alder.loop import Stages, run, step
 from alder.records.budget import Budget
+from alder.records.effort import Tally
 from alder.records.experiment import Setting
 from alder.records.outcome import Outcome
 
@@ -179,6 +182,47 @@ def test_a_world_without_safe_experiments_is_named() -> None:
 def test_a_law_in_hand_is_submitted_although_no_experiment_is_left() -> None:
     parts = stages([WRONG, RIGHT], ["inaccurate", "accept"], n_safe=0)
     assert finish(parts, Memory(Budget(proposals=4))).law is not None
+
+
+def test_a_rival_never_submitted_is_when_nothing_else_is_proposed() -> None:
+    """The rival `a*x + b*v^2` stands beside what was proposed, and is right."""
+    journal = Memory(Budget(proposals=4, queries=2, batch=2))
+    parts = stages([WRONG], ["inaccurate", "accept"])
+    outcome = finish(parts, journal)
+    assert outcome.law is not None
+    assert "v" in str(outcome.law)
+    assert not outcome.cut_short
+    last = journal.state.attempts[-1].proposal
+    assert last is not None
+    assert "never submitted" in last.rationale
+
+
+def test_no_rival_is_submitted_twice_nor_beyond_the_budget() -> None:
+    parts = stages([WRONG])
+    outcome = finish(parts, Memory(Budget(proposals=8, queries=2, batch=2)))
+    assert outcome.refusal is not None
+    assert isinstance(parts.verifier, Answers)
+    structures = [law.structure for law in parts.verifier.laws]
+    assert len(structures) == 2
+    assert structures[0] != structures[1]
+    parts = stages([WRONG])
+    assert finish(parts, Memory(Budget(proposals=1, queries=2))).spent.proposals == 1
+
+
+def test_fits_of_proposers_and_of_rivals_are_charged() -> None:
+    parts = stages([WRONG, RIGHT], ["inaccurate", "accept"])
+    assert isinstance(parts.proposer, Scripted)
+    parts.proposer.fits = 1000
+    journal = Memory(Budget(proposals=2, queries=2, batch=2))
+    outcome = finish(parts, journal)
+    evidence = journal.state.evidence
+    assert evidence is not None
+    tally = Tally()
+    before = replace(evidence, trajectories=(), attempts=evidence.attempts[:1])
+    parts.refit(before, np.random.default_rng(0), tally)
+    made_by_the_loop = sum(1 + attempt.folds for attempt in journal.state.attempts)
+    assert tally.fits > 2
+    assert outcome.spent.fits == 2 * 1000 + made_by_the_loop + tally.fits
 
 
 def test_when_time_is_over_the_best_candidate_is_still_submitted() -> None:

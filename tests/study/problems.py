@@ -16,6 +16,7 @@ from alder.records.protected import Protected
 from alder.records.variable import Variable
 from alder.study.discover import discover
 from alder.study.journal import Watch
+from alder.study.parts import Safe
 from alder.worlds.function import FunctionWorld
 
 NOISE = 0.05
@@ -46,6 +47,7 @@ class Request(TypedDict, total=False):
     weight: str | None
     group: str | None
     time_column: str | None
+    limits: Safe | None
 
 
 def outcome_of(settings: Mapping[str, Setting]) -> float:

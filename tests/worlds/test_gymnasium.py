@@ -8,6 +8,7 @@ import pytest
 from worlds.problems import law
 
 from alder.errors import BadWorld
+from alder.ports import Outlook
 from alder.records.experiment import FailedRun, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.law import Law
@@ -169,3 +170,16 @@ def test_an_unknown_environment_is_refused_in_a_sentence() -> None:
 def test_an_episode_needs_a_step() -> None:
     with pytest.raises(BadWorld, match="at least one step"):
         Episode(lambda _s, _k, _read: 0, n_steps=0)
+
+
+def test_an_episode_of_one_step_is_foreseen_and_a_longer_one_is_not() -> None:
+    one = cartpole(episode=Episode(lambda s, _k, _read: int(s["push"]))).bind(CARTPOLE)
+    assert isinstance(one, Outlook)
+    assert set(one.foreseen()) == {"alpha", "x", "x_dot", "theta", "theta_dot", "push"}
+    guess = law("3 * theta", "theta", target="alpha")
+    shown = one.outlook(guess, np.array([1]))
+    assert shown["alpha"].tolist() == one.predict(guess, np.array([1])).tolist()
+    assert shown["theta_dot"].tolist() == [[0.3]]
+    longer = cartpole().bind(CARTPOLE)
+    assert isinstance(longer, Outlook)
+    assert longer.foreseen() == ()

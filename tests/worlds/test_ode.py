@@ -11,7 +11,7 @@ from worlds.problems import law
 
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
-from alder.ports import World
+from alder.ports import Outlook, World
 from alder.records.experiment import FailedRun, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.roles import Roles
@@ -182,3 +182,31 @@ def test_an_unsafe_start_is_never_run() -> None:
     world = spring(is_safe=[True, False, True])
     with pytest.raises(BadWorld, match="unsafe"):
         world.run([world.pool().experiment(1)])
+
+
+def test_an_outlook_passes_through_the_rows_of_the_forecast() -> None:
+    world = spring()
+    assert isinstance(world, Outlook)
+    chosen = np.array([2, 0])
+    shown = world.outlook(SPRING_LAW, chosen)
+    assert set(world.foreseen()) == set(shown) == {"a", "x", "v", "t"}
+    n_between = (shown["a"].shape[1] - 1) // (SAMPLING.n_rows - 1)
+    assert n_between > 1
+    np.testing.assert_allclose(
+        shown["a"][:, ::n_between], world.predict(SPRING_LAW, chosen), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        shown["x"], np.array([[-2.0], [1.0]]) * np.cos(2 * shown["t"]), atol=1e-5
+    )
+
+
+def test_inputs_that_change_with_time_are_part_of_an_outlook() -> None:
+    system = System({"x": lambda _t, p: p["u"]}, inputs=lambda t, s: {"u": float(s["k"]) * t})
+    grammar = Grammar([Variable("u")], Variable("dx_dt"))
+    world = ODEWorld(
+        system, experiments={"x": [0.0, 0.0], "k": [1.0, 2.0]}, sampling=SAMPLING
+    ).bind(grammar)
+    assert isinstance(world, Outlook)
+    shown = world.outlook(law("u", "u", target="dx_dt"), np.arange(2))
+    np.testing.assert_allclose(shown["u"], [[1.0], [2.0]] * shown["t"], rtol=1e-12)
+    np.testing.assert_allclose(shown["x"][:, -1], [2.0, 4.0], rtol=1e-9)

@@ -16,7 +16,14 @@ from alder.records.grammar import Grammar
 from alder.records.protected import ADMISSION, Protected
 from alder.records.roles import Roles
 from alder.segments import Segments, observation_names, only_whole, require_agreement
-from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
+from alder.tables import (
+    Rows,
+    as_columns,
+    as_labels,
+    column_names,
+    require_columns,
+    require_squarable,
+)
 
 # The share of the rows that is kept from everybody where no protected rows were given.
 PROTECTED_SHARE = 0.25
@@ -69,6 +76,7 @@ class RowReader:
             kept[sums] = belongs[complete]
             for name in (self.grammar.target.name, *self.roles.names):
                 require_agreement(Segments.of(kept[sums]), kept[name], name)
+        require_squarable({name: kept[name] for name in numbers}, title)
         self._require_positive(kept, title)
         ordered = {name: kept[name] for name in self.names}
         return ordered, int((~complete).sum())

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from alder.errors import BadTable
 from alder.expr.text import parse
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
 from alder.records.roles import Roles
 from alder.records.variable import Variable
 from alder.studyfile.settings import StudySettings
-from alder.tables import column_names, read_csv, require_columns
+from alder.tables import column_names, number_columns, read_csv, require_columns
 
 
 def recorded_study(
@@ -26,10 +27,13 @@ def recorded_study(
     there = column_names(table)
     roles, units = roles or Roles(), units or {}
     apart = {target, *roles.names}
-    names = list(variables) or [
-        n for n in there if n not in apart and not isinstance(table.columns[n], tuple)
-    ]
-    require_columns([target, *names, *roles.names, *units], there, where=table.name)
+    require_columns([target, *variables, *roles.names, *units], there, where=table.name)
+    names = list(variables) or [n for n in number_columns(table) if n not in apart]
+    if not names:
+        raise BadTable(
+            f"{table.name} has no column of numbers besides `{target}`; a law needs at least one "
+            f"input."
+        )
     grammar = Grammar(
         variables=[Variable(name, unit=units.get(name)) for name in names],
         target=Variable(target, unit=units.get(target)),
