@@ -21,8 +21,9 @@ from alder.records.motion import Motion
 # A path that leaves the recorded range by this factor has diverged; one that is merely wrong has
 # not, and is the business of other criteria.
 _FAR = 1e3
-# Trajectories followed, and steps of the solver for each: a bound on the work, whatever the law.
-_TRAJECTORIES, _STEPS = 16, 4000
+# Trajectories followed, and values of the law for all of them: a bound on the work, whatever the
+# law. A solution that would take more is not decided, and so not blamed.
+_TRAJECTORIES, _VALUES = 16, 10_000
 _TOLERANCE = 1e-6
 # The share of the range by which states are moved to find how fast errors grow.
 _NUDGE = 1e-4
@@ -42,15 +43,11 @@ def diverges(
     """
     if not law.variables:
         return False
-    follow = _Follow(law, rows, _moved(law, motion))
     runs = list(trajectories(rows[time], None if group is None else rows[group]))
-    for place in np.unique(
-        np.linspace(0, len(runs) - 1, min(_TRAJECTORIES, len(runs))).astype(int)
-    ):
-        run = runs[int(place)]
-        if follow.escapes(rows[time][run], run):
-            return True
-    return False
+    evenly = np.linspace(0, len(runs) - 1, min(_TRAJECTORIES, len(runs)))
+    chosen = [runs[int(place)] for place in evenly]
+    follow = _Follow(law, rows, _moved(law, motion), _VALUES // max(len(chosen), 1))
+    return any(follow.escapes(rows[time][run], run) for run in chosen)
 
 
 def trajectories(time: FloatArray, group: FloatArray | None) -> Iterator[NDArray[np.intp]]:
@@ -78,6 +75,7 @@ class _Follow:
     law: Law
     rows: Mapping[str, FloatArray]
     moved: Mapping[str, str]
+    n_values: int
 
     def escapes(self, times: FloatArray, run: NDArray[np.intp]) -> bool:
         """Solve along one trajectory; say whether the solution leaves the range far behind."""
@@ -90,9 +88,7 @@ class _Follow:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # LSODA warns where it gives up; the path ends there
             solver = cast("Any", LSODA(self._slope(times, run), times[0], start, end, **options))
-            for _ in range(_STEPS):
-                if solver.status != "running":
-                    break
+            while solver.status == "running" and solver.nfev < self.n_values:
                 solver.step()
                 if not bool((np.abs(solver.y - middle) <= _FAR * width).all()):
                     return True
