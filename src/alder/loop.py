@@ -77,7 +77,8 @@ def run(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
 def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
     """Take the one step that the ledger says comes next."""
     state = journal.state
-    evidence = _evidence(state)
+    evidence = state.evidence
+    assert evidence is not None, "a study begins with its configuration and first rows"
     last = evidence.attempts[-1] if evidence.attempts else None
     begin = clock()
     with journal.together():
@@ -245,9 +246,3 @@ def random(state: Replayed, purpose: str) -> np.random.Generator:
     assert state.configuration is not None
     words = [state.configuration.seed, len(state.attempts), *purpose.encode()]
     return np.random.default_rng(words)
-
-
-def _evidence(state: Replayed) -> Evidence:
-    evidence = state.evidence
-    assert evidence is not None, "a study begins with its configuration and first rows"
-    return evidence

@@ -39,6 +39,8 @@ def discover(study: Study) -> Outcome:
 
     The arguments are those of `Study`, which is opened, run to its end and closed.
 
+    Example: `alder.discover(world, grammar, initial=rows, budget=alder.Budget(queries=24))`
+
     `initial` and `validation` are public rows; `protected` ones go to the verifier's own process.
     Without `protected` a quarter of the initial rows is split off before anything else sees them,
     by group or time where those columns are named. `sums` names the column that says which
