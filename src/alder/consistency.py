@@ -43,6 +43,17 @@ class Errors:
         """What the law says of each row."""
         return self.prediction if self.pointwise is None else self.pointwise
 
+    def placed(self, values: FloatArray) -> FloatArray:
+        """Return where each observation lies in a quantity of rows, (n) or (n, k).
+
+        A sum over rows lies at their mean, weighted by how much of it the law says comes from each.
+        """
+        if not self.segments.summed:
+            return values
+        part = np.abs(self.at_rows) / max(float(np.abs(self.at_rows).max()), 1e-300) + 1e-12
+        part = part / self.segments.total(part)[self.segments.number(len(part))]
+        return self.segments.total(values * part.reshape(-1, *[1] * (values.ndim - 1)))
+
     @property
     def z(self) -> FloatArray:
         """The errors in units of the noise."""

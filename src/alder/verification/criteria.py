@@ -195,9 +195,9 @@ def consistency_p(errors: Errors, columns: Mapping[str, FloatArray]) -> float:
     z = white.apply(errors.z)
     tests = (
         chi_square_p(errors),
-        polynomial_p(z, columns, errors.at_rows, white, errors.segments),
-        polynomial_p(_normal_scores(z), columns, errors.at_rows, white, errors.segments),
-        neighbour_p(_normal_scores(z), columns, errors.segments),
+        polynomial_p(z, columns, errors.at_rows, white, errors.placed),
+        polynomial_p(_normal_scores(z), columns, errors.at_rows, white, errors.placed),
+        neighbour_p(_normal_scores(z), columns, errors.placed),
     )
     return min(1.0, len(tests) * min(tests))
 

@@ -1,13 +1,13 @@
 r"""Do errors show structure? Tests whose level does not depend on the stated noise."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
 from alder.arrays import FloatArray
 from alder.consistency import Whitening
-from alder.segments import Segments
 
 # A regression keeps this many rows per term, so that its level is right and its power is not spread
 # thin.
@@ -19,13 +19,20 @@ _EXACT = 50
 # Distances are between all pairs of rows; beyond this many rows every so many are left out.
 _MOST = 1024
 
+Placed: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Takes a quantity of rows, (n) or (n, k), to the observations that errors are of."""
+
+
+def _as_they_are(values: FloatArray) -> FloatArray:
+    return values
+
 
 def polynomial_p(
     z: FloatArray,
     columns: Mapping[str, FloatArray],
     prediction: FloatArray,
     white: Whitening,
-    segments: Segments | None = None,
+    placed: Placed = _as_they_are,
 ) -> float:
     r"""Return the p-value of no regression of errors on polynomials of the inputs.
 
@@ -35,13 +42,13 @@ def polynomial_p(
     to degree three and products of two, of the ranks of each input and of the prediction, whitened
     as well. Ranks, so that a heavy-tailed column has no more to say than others. $F$ follows its
     distribution exactly for Gaussian errors of any size. Where errors are of sums over rows, the
-    polynomials are of rows, and summed as well.
+    polynomials are of rows, and `placed` says where a sum lies in them.
     """
     from scipy.special import fdtrc  # pyright: ignore[reportMissingTypeStubs]
 
     n = len(z)
     terms = _terms([*columns.values(), prediction], n // _ROWS_PER_TERM)
-    terms = (segments or Segments()).total(terms)
+    terms = placed(terms)
     if n < _FEWEST or terms.shape[1] == 0:
         return 1.0
     Q = _basis(white.apply(terms))
@@ -54,7 +61,7 @@ def polynomial_p(
 
 
 def neighbour_p(
-    scores: FloatArray, columns: Mapping[str, FloatArray], segments: Segments | None = None
+    scores: FloatArray, columns: Mapping[str, FloatArray], placed: Placed = _as_they_are
 ) -> float:
     r"""Return the p-value of errors of neighbouring rows being unlike each other.
 
@@ -63,14 +70,12 @@ def neighbour_p(
     $\nu(i)$ is the row nearest to $i$ in the ranks of the inputs. Finds what polynomials miss:
     ripples and steps. $z$ are normal scores; without structure $T$ has mean $-n/(n-1)$ and the
     variance $2\sum_{ij} W_{ij}^2$ of a quadratic form, $W$ the symmetric matrix of neighbours.
-    Sums over rows lie at the mean of their rows.
+    `placed` says where errors of sums over rows lie in a quantity of rows.
     """
     from scipy.special import ndtr  # pyright: ignore[reportMissingTypeStubs]
 
-    places_of = (segments or Segments()).mean
-    varying = [
-        places_of(_ranks(column)) for column in columns.values() if column.min() < column.max()
-    ]
+    moving = [column for column in columns.values() if column.min() < column.max()]
+    varying = [placed(_ranks(column)) for column in moving]
     if len(scores) < _FEWEST or not varying:
         return 1.0
     kept = np.arange(0, len(scores), -(-len(scores) // _MOST))
