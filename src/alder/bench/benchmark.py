@@ -33,11 +33,13 @@ class Job:
 class Benchmark:
     """A benchmark: cases, the usual ones first; methods; options with their usual values.
 
-    `measure` yields one row for each method of a job, in the order of `methods`. `figures` turns
-    the rows of one method into numbers, `table` all rows into the lines that are printed.
+    `home` is the module that holds it as `BENCHMARK`, where workers find it. `measure` yields one
+    row for each method of a job, in the order of `methods`. `figures` turns the rows of one method
+    into numbers, `table` all rows into the lines that are printed.
     """
 
     name: str
+    home: str
     cases: Sequence[str]
     default_cases: str
     methods: Sequence[str]

@@ -24,4 +24,9 @@ def benchmark(name: str) -> Benchmark:
             f"`{name}` is not a benchmark; {', '.join(BENCHMARKS)} are."
             f"{suggestion(name, tuple(BENCHMARKS))}"
         )
-    return cast(Benchmark, import_module(BENCHMARKS[name]).BENCHMARK)
+    return load(BENCHMARKS[name])
+
+
+def load(home: str) -> Benchmark:
+    """Return the benchmark that a module holds."""
+    return cast(Benchmark, import_module(home).BENCHMARK)

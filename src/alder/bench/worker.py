@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from alder.bench.benchmark import Benchmark, Job, Row
-from alder.bench.registry import benchmark
+from alder.bench.registry import load
 
 DONE = "done"
 """The key of the line that ends a job."""
@@ -25,7 +25,7 @@ def main() -> None:
     for line in sys.stdin:
         asked: dict[str, Any] = json.loads(line)
         job = Job(asked["case"], tuple(asked["methods"]), asked["settings"], Path(asked["folder"]))
-        for row in measure(benchmark(asked["benchmark"]), job):
+        for row in measure(load(asked["home"]), job):
             print(json.dumps(row), file=answers, flush=True)
         print(json.dumps({DONE: True}), file=answers, flush=True)
 

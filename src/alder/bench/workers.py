@@ -78,7 +78,7 @@ class Worker:
                 env={**os.environ, **_ENVIRONMENT},
             )
         asked = {
-            "benchmark": self._benchmark.name,
+            "home": self._benchmark.home,
             "case": job.case,
             "methods": job.methods,
             "settings": dict(job.settings),
@@ -116,7 +116,8 @@ class Worker:
         self._forget(self._process)
         if status < 0:
             return f"killed by signal {-status}; the limit is {self._limit:g} s a row"
-        return lines[-1].strip() if lines else f"ended with status {status}"
+        last = f": {lines[-1].strip()}" if lines else ""
+        return f"ended with status {status}{last}"
 
     def _forget(self, process: "subprocess.Popen[str]") -> None:
         process.kill()

@@ -109,6 +109,7 @@ def _or_infinite(error: float | None) -> float:
 
 BENCHMARK = Benchmark(
     name="novellaw",
+    home=__name__,
     cases=tuple(PLACES),
     default_cases="iid-*,compositional-*,stress-*",
     methods=METHODS,

@@ -135,6 +135,7 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
 
 BENCHMARK = Benchmark(
     name="null",
+    home=__name__,
     cases=tuple(f"world-{number:04}" for number in range(MOST_CASES)),
     default_cases=str(N_CASES),
     methods=tuple(METHODS),
