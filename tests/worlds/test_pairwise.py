@@ -13,10 +13,12 @@ from alder.arrays import FloatArray
 from alder.errors import BadWorld
 from alder.records.experiment import FailedRun, Trajectory
 from alder.records.grammar import Grammar
+from alder.records.roles import Roles
 from alder.records.variable import Variable
 from alder.worlds.pairwise import PairwiseWorld, Scene
 
 GRAMMAR = Grammar([Variable("dx"), Variable("m")], Variable("a"))
+SUMS = Roles(sums="receiver")
 PULL = law("m * dx", "dx", "m")
 PAIR = {"x": [0.0, 2.0], "mass": [1.0, 3.0]}
 THREE = {"x": [0.0, 2.0, -1.0], "mass": [1.0, 3.0, 5.0]}
@@ -48,7 +50,7 @@ def test_a_pair_gives_an_ordinary_row_for_each_object() -> None:
 
 
 def test_the_forecast_of_the_true_law_is_the_sum_that_a_run_shows() -> None:
-    bound = world(THREE).sums(GRAMMAR)
+    bound = world(THREE).bind(GRAMMAR, SUMS)
     rows = bound.run([bound.pool().experiment(0)])[0]
     assert isinstance(rows, Trajectory)
     shown = rows.columns["a"].reshape(3, 2)
@@ -57,9 +59,33 @@ def test_the_forecast_of_the_true_law_is_the_sum_that_a_run_shows() -> None:
     assert rows.columns["receiver"].tolist() == [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
 
 
-def test_scenes_of_more_than_two_are_not_offered_to_a_study() -> None:
+def test_a_study_of_more_than_two_objects_says_which_rows_make_up_a_sum() -> None:
     with pytest.raises(BadWorld, match="sums over pairs"):
-        world(THREE).bind(GRAMMAR)
+        world(THREE).bind(GRAMMAR, Roles())
+    assert world(PAIR).bind(GRAMMAR, Roles()).pool().ids
+
+
+def test_scenes_measured_before_give_the_rows_that_a_run_would() -> None:
+    both = world(THREE, THREE)
+    bound = both.bind(GRAMMAR, SUMS)
+    ran = bound.run([bound.pool().experiment(0)])[0]
+    assert isinstance(ran, Trajectory)
+    known = [THREE, PAIR]
+    scenes = [{name: np.array(column) for name, column in scene.items()} for scene in known]
+    rows = both.rows(known, [pull(scene) for scene in scenes], "a")
+    for name, column in ran.columns.items():
+        np.testing.assert_array_equal(rows[name][:6], column)
+    assert rows["receiver"].tolist() == [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 4.0]
+    assert rows["share"].tolist() == [0.5] * 6 + [1.0] * 2
+
+
+def test_measured_scenes_that_cannot_be_used_are_refused_in_a_sentence() -> None:
+    with pytest.raises(BadWorld, match="1 scenes but targets of 2"):
+        world(PAIR).rows([PAIR], [[1.0, 2.0], [1.0, 2.0]], "a")
+    with pytest.raises(BadWorld, match=r"targets of scene 1 .* each of the 2 objects"):
+        world(PAIR).rows([PAIR], [[1.0]], "a")
+    with pytest.raises(BadWorld, match="There is no scene"):
+        world(PAIR).rows([], [], "a")
 
 
 def test_the_pool_shows_the_properties_of_every_object() -> None:
