@@ -26,7 +26,8 @@ def moves(law: Law) -> Iterator[tuple[Law, Law]]:
     if not S.any():
         return
     inverse = np.divide(1.0, S, out=np.zeros_like(S), where=S > 0.0)
-    size, V = np.linalg.eigh(C * np.outer(inverse, inverse))
+    # One side after the other: the product of two large inverses may be no number.
+    size, V = np.linalg.eigh(C * inverse[:, None] * inverse)
     values = np.array([coefficient.value for coefficient in law.coefficients])
     for k in np.flatnonzero(size > 1e-12 * size.max()):
         step: FloatArray = S * V[:, k] * np.sqrt(size[k])
