@@ -14,7 +14,9 @@ from alder.tables import (
     column_names,
     count_rows,
     drop_missing,
+    number_columns,
     read_csv,
+    require_squarable,
 )
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -181,3 +183,24 @@ def test_rows_no_fit_can_use_are_refused_in_one_sentence(rows: object, sentence:
 def test_numbers_serve_as_labels() -> None:
     assert as_labels({"run": [1, 2, 2.5]}, "run") == ("1", "2", "2.5")
     assert as_labels(pl.DataFrame({"run": ["a", "b"]}), "run") == ("a", "b")
+
+
+def test_columns_of_text_are_told_from_those_of_numbers(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("x,site,note\n1,north,\n2,south,3 m\n")
+    assert number_columns(read_csv(tmp_path / "rows.csv")) == ("x",)
+
+
+def test_a_stray_word_among_numbers_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("x,y\n1,2\nhigh,3\n2,4\n")
+    with pytest.raises(BadTable, match="line 3, column x: `high` is text"):
+        number_columns(read_csv(tmp_path / "rows.csv"))
+
+
+@pytest.mark.parametrize("value", [1e200, 1e-200, -1e141])
+def test_numbers_whose_squares_do_not_exist_are_refused(value: float) -> None:
+    with pytest.raises(BadTable, match="choose a unit"):
+        require_squarable({"x": np.array([0.0, value])}, "the rows")
+
+
+def test_zeros_and_ordinary_numbers_can_be_squared() -> None:
+    require_squarable({"x": np.zeros(3), "y": np.array([1e-300, 1.0]), "z": np.empty(0)}, "rows")

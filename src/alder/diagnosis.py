@@ -185,7 +185,8 @@ def _unexcited(evidence: Evidence, rows: Mapping[str, FloatArray]) -> _Test:
             )
         if width and (high - low) / width < share:
             least, share = variable.name, (high - low) / width
-    sentence = f"All of {_count(len(evidence.grammar.variables), 'input')} moved"
+    n = len(evidence.grammar.variables)
+    sentence = f"{n} of {_count(n, 'input')} moved"
     if least:
         sentence += f"; the least, {least}, through {100 * share:.0f} % of its range"
     return _Test(cause, f"{sentence}.")
@@ -226,7 +227,7 @@ def _unsaid(evidence: Evidence, best: Attempt | None) -> _Test:
         return _Test(cause, "No law was fitted, so nothing is left over.", is_made=False)
     if not best.misfits:
         n = _count(len(evidence.grammar.variables), "input")
-        return _Test(cause, f"The best law leaves no structure along any of {n}.")
+        return _Test(cause, f"The best law leaves no structure along {n}.")
     worst = best.misfits[0]
     if worst.strength < STRUCTURE:
         return _Test(

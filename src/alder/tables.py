@@ -26,6 +26,8 @@ _DELIMITERS = (",", ";", "\t")
 _QUOTED = re.compile(r'"[^"]*"')
 # Cells are turned into numbers chunk by chunk, so that a file is never held as text as a whole.
 _CHUNK = 65_536
+# The sum of the squares of ten billion such numbers is still finite.
+_LARGEST = 1e140
 # A sentence that lists names stays readable with this many.
 _NAMES_SHOWN = 12
 
@@ -144,6 +146,36 @@ def drop_missing(
     if not n_dropped:
         return columns, 0
     return freeze_columns({name: column[complete] for name, column in columns.items()}), n_dropped
+
+
+def number_columns(table: Table) -> tuple[str, ...]:
+    """Name the columns that hold numbers; refuse one that would, but for a few cells.
+
+    A column of which at least half of the cells are numbers is meant as numbers: leaving it out
+    because of a stray word would answer another question than was asked.
+    """
+    names: list[str] = []
+    for name, column in table.columns.items():
+        if isinstance(column, np.ndarray):
+            names.append(name)
+            continue
+        given = [cell for cell in column if cell.strip().casefold() not in MISSING]
+        if sum(_as_number(cell) is not None for cell in given) * 2 >= max(len(given), 1):
+            raise BadTable(
+                f"{_text_sentence(table, name, column)} Mend it, or name the columns to use."
+            )
+    return tuple(names)
+
+
+def require_squarable(columns: Mapping[str, FloatArray], where: str) -> None:
+    """Raise `BadTable` for numbers whose squares overflow or vanish: errors are sums of squares."""
+    for name, column in columns.items():
+        largest = float(np.max(np.abs(column), initial=0.0))
+        if largest > _LARGEST or 0.0 < largest < 1.0 / _LARGEST:
+            raise BadTable(
+                f"`{name}` in {where} reaches {largest:.1e}, whose square no float64 can hold; "
+                f"choose a unit in which it lies between {1.0 / _LARGEST:.0e} and {_LARGEST:.0e}."
+            )
 
 
 def require_columns(names: Sequence[str], there: Sequence[str], *, where: str = "the rows") -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli.studies import STUDY, WRONG_GUESSES, manual, with_proposer, write_rows, write_study
 
@@ -51,6 +52,7 @@ def test_a_refusal_names_its_cause_and_has_status_3(
     shown = capsys.readouterr().out
     assert "● REFUSED  " in shown
     assert "advice" in shown
+    assert "ruled out    no-valid-proposal   2 of 2 proposals passed the checks" in shown
     assert "No law is returned." in " ".join(shown.split())
     assert not (tmp_path / "law.json").exists()
 
@@ -107,6 +109,54 @@ def test_rows_alone_are_a_study_of_a_log(
     assert main(["discover", "rows.csv", *words]) == 0
     assert "✓ ADMITTED  a = k*r^p - c*v" in capsys.readouterr().out
     assert Law.load(tmp_path / "b.json").values["c"] == pytest.approx(0.35, abs=0.05)
+
+
+def _table(path: Path, *, header: str = "x,site,y", stray: str = "") -> None:
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{x!r},{'abc'[i % 3]},{2.0 * x + rng.normal(0.0, 0.05)!r}"
+        for i, x in enumerate(rng.uniform(0.0, 3.0, 40).tolist())
+    ]
+    lines[3] = f"{stray or '1.5'},a,"
+    path.write_text("\n".join([header, *lines]) + "\n")
+
+
+def test_rows_say_what_is_read_and_what_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _table(tmp_path / "rows.csv")
+    assert main(["discover", "rows.csv", "--target", "y", "--guess", "a*x"]) == 0
+    shown = capsys.readouterr().out
+    assert "40 rows of rows.csv: y from x; site holds text and is left out." in shown
+    assert "1 row left out: a value is missing." in shown
+    assert "cross-validated over 5 folds" in shown
+
+
+def test_groups_of_rows_are_cross_validated_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _table(tmp_path / "rows.csv")
+    asked = ["discover", "rows.csv", "--target", "y", "--group", "site", "--guess", "a*x + b"]
+    assert main(asked) in (0, 3)
+    assert "cross-validated over 2 folds" in capsys.readouterr().out  # one group is protected
+
+
+@pytest.mark.parametrize(
+    ("header", "stray", "sentence"),
+    [
+        ("x,site,y", "high", "line 5, column x: `high` is text"),
+        ("site2,site,y", "1e200", "reaches 1.0e+200"),
+        ("x,x,y", "", "two columns named `x`"),
+    ],
+)
+def test_a_table_that_is_amiss_is_misuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], header: str, stray: str, sentence: str
+) -> None:
+    _table(tmp_path / "rows.csv", header=header, stray=stray)
+    text = (tmp_path / "rows.csv").read_text()
+    (tmp_path / "rows.csv").write_text(text.replace("1e200,a,", "1e200,a,1.0"))
+    assert main(["discover", "rows.csv", "--target", "y"]) == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_options_take_the_place_of_what_the_file_says(

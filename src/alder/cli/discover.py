@@ -11,6 +11,7 @@ import typer
 
 from alder.cli.layout import read_number, read_pairs, terminal
 from alder.errors import BadParameter, BadStudy
+from alder.records.roles import Roles
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,6 +48,17 @@ def command(
         list[str] | None, typer.Option(help="For rows: the unit of a column: r=m.")
     ] = None,
     sigma: Annotated[str | None, typer.Option(help="For rows: the column of error bars.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="For rows: the column of relative weights.")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="For rows: the column of groups; whole groups go to the verifier."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(help="For rows: the column of times; the last rows go to the verifier."),
+    ] = None,
 ) -> None:
     """Example: alder discover study.toml --ledger run.alder
 
@@ -57,15 +69,15 @@ def command(
 
     alder discover rows.csv --target a --variables r,v --guess "k*r^p - c*v"
     """
+    console = terminal()
+    roles = {"sigma": sigma, "weight": weight, "group": group, "time": time}
     if study.suffix == ".toml":
-        _refuse_row_options(
-            {"target": target, "variables": variables, "unit": unit, "sigma": sigma}
-        )
+        _refuse_row_options({"target": target, "variables": variables, "unit": unit, **roles})
         settings = _from_file(study)
     else:
-        settings = _from_rows(study, target, variables, unit or [], sigma)
+        settings = _from_rows(study, target, variables, unit or [], Roles(**roles))
+        console.print(_what_is_read(settings, chosen=bool(variables)), soft_wrap=True)
     settings = adjust(settings, seed, guess or [], budget or [])
-    console = terminal()
     outcome = run(console, settings, ledger, f"alder discover {shlex.quote(str(study))}")
     finish(console, outcome, settings, out, ledger)
 
@@ -172,9 +184,8 @@ def _from_file(study: Path) -> "StudySettings":
 
 
 def _from_rows(
-    rows: Path, target: str | None, variables: str | None, units: Sequence[str], sigma: str | None
+    rows: Path, target: str | None, variables: str | None, units: Sequence[str], roles: Roles
 ) -> "StudySettings":
-    from alder.records.roles import Roles
     from alder.studyfile import recorded_study
 
     if target is None:
@@ -188,8 +199,26 @@ def _from_rows(
         target,
         variables=names,
         units=read_pairs("--unit", units, "r=m"),
-        roles=Roles(sigma=sigma),
+        roles=roles,
     )
+
+
+def _what_is_read(settings: "StudySettings", *, chosen: bool) -> str:
+    """Say which columns a law is sought in, and which are left out though nobody said so."""
+    from alder.tables import column_names, count_rows
+
+    grammar, rows = settings.grammar, settings.initial
+    used = {grammar.target.name, *grammar.variable_names, *settings.roles.names}
+    left_out = [] if chosen else [name for name in column_names(rows) if name not in used]
+    n_rows = count_rows(rows)
+    words = (
+        f"{n_rows} row{'' if n_rows == 1 else 's'} of {settings.name}: {grammar.target.name} from "
+        f"{', '.join(grammar.variable_names)}"
+    )
+    if left_out:
+        holds = "holds text and is" if len(left_out) == 1 else "hold text and are"
+        words += f"; {', '.join(left_out)} {holds} left out"
+    return f"{words}."
 
 
 def _refuse_row_options(options: dict[str, object]) -> None:

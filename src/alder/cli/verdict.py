@@ -133,7 +133,8 @@ def _budget_words(outcome: "Outcome", budget: "Budget") -> str:
 def example_row(law: "Law") -> str:
     """Return a row in the middle of the law's scope, as `alder predict --at` takes it."""
     ends = {v.name: law.scope.ranges[v.name] for v in law.variables if v.name in law.scope.ranges}
-    return " ".join(f"{name}={(low + high) / 2.0:.3g}" for name, (low, high) in ends.items())
+    pairs = (f"{name}={(low + high) / 2.0:.3g}" for name, (low, high) in ends.items())
+    return " ".join(map(shlex.quote, pairs))
 
 
 def next_for_law(law: "Law", out: Path, ledger: Path | None) -> list[str]:
