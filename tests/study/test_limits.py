@@ -34,7 +34,9 @@ from alder.study.stages import select
 from alder.study.study import Study
 from alder.worlds.function import FunctionWorld
 from alder.worlds.log import LogWorld
+from alder.worlds.manual import ManualWorld
 from alder.worlds.ode import ODEWorld
+from alder.worlds.pairwise import PairwiseWorld
 from alder.worlds.pool import PoolWorld
 from alder.worlds.system import Rate, Sampling, System
 
@@ -270,3 +272,27 @@ def test_inputs_along_a_path_are_held_against_limits() -> None:
     for limits, n in (({"x": (-2.0, 2.0)}, 2), ({"a": (-3.0, 3.0)}, 1)):
         chosen = select(laws, world, PULL, rows=rows, n=3, limits=limits)
         assert len(chosen) == n
+
+
+def test_experiments_for_a_person_keep_limits() -> None:
+    world = ManualWorld({"x": [0.1, 0.5, 2.0], "v": [0.0, 0.0, 0.0]})
+    laws = [law("-4 * x", "x"), law("-5 * x", "x")]
+    rows = {"x": [1.0], "v": [0.0], "a": [-4.0]}
+    chosen = select(laws, world, PULL, rows=rows, n=3, limits={"a": (-3.0, 3.0)})
+    assert sorted(float(c.experiment.settings["x"]) for c in chosen) == [0.1, 0.5]
+
+
+def test_the_sum_over_pairs_keeps_limits_for_every_object() -> None:
+    def features(receiver: Mapping[str, float], sender: Mapping[str, float]) -> dict[str, float]:
+        return {"d": sender["place"] - receiver["place"]}
+
+    world = PairwiseWorld(
+        lambda scene: scene["place"],
+        scenes=[{"place": [0.0, far]} for far in (0.5, 1.0, 3.0)],
+        features=features,
+    )
+    grammar = Grammar([Variable("d")], Variable("a"))
+    laws = [law("2 * d", "d"), law("2.5 * d", "d")]
+    rows = {"d": [1.0], "a": [2.0]}
+    for limits, n in (({"a": (-2.6, 2.6)}, 2), ({"a": (-1.0, 9.0)}, 0), ({"a": (-9.0, 9.0)}, 3)):
+        assert len(select(laws, world, grammar, rows=rows, n=3, limits=limits)) == n
