@@ -80,6 +80,8 @@ def command(
         console.print(line, soft_wrap=True)
     failed = sum("error" in row for row in result.rows)
     lines = {"rows": f"{out.name}/rows.jsonl", "summary": f"{out.name}/summary.json"}
+    if name == "novellaw":
+        lines["figures"] = ", ".join(_draw(result, out))
     if failed:
         lines["failed"] = f"{failed} of {len(result.rows)} rows; each says why"
     show_lines(console, lines)
@@ -105,6 +107,16 @@ def _measure(console: "Console", plan: "Plan", *, resume: bool) -> "Result":
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("cases", total=len(plan.cases))
         return run(plan, resume=resume, watch=lambda n: progress.update(task, completed=n))
+
+
+def _draw(result: "Result", out: Path) -> list[str]:
+    """Draw the paper's figures of the rows; return the names of the files."""
+    from alder.report.novellaw import figures
+
+    pictures = figures(result.rows)
+    for file, picture in pictures.items():
+        (out / file).write_text(picture + "\n", encoding="utf-8")
+    return [f"{out.name}/{file}" for file in pictures]
 
 
 def _export(
