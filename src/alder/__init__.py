@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AlderError",
+    "AlphaSpending",
     "BadGrammar",
     "BadLawFile",
     "BadLedger",
@@ -55,6 +56,7 @@ __all__ = [
     "Spent",
     "Study",
     "System",
+    "Thresholdout",
     "Thresholds",
     "UnknownVariable",
     "Variable",
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
     from alder.study import Study, discover
     from alder.study.stages import select, verify
     from alder.verification.criteria import Criteria, Thresholds
+    from alder.verification.spending import AlphaSpending, Thresholdout
     from alder.worlds.function import FunctionWorld
     from alder.worlds.guard import Guard
     from alder.worlds.gymnasium import Episode, GymnasiumWorld, difference
@@ -124,6 +127,7 @@ else:
         "Bounds": "alder.records.proposal",
         "Budget": "alder.records.budget",
         "Coefficient": "alder.records.coefficient",
+        "AlphaSpending": "alder.verification.spending",
         "Criteria": "alder.verification.criteria",
         "Disturbance": "alder.worlds.system",
         "Effort": "alder.records.effort",
@@ -157,6 +161,7 @@ else:
         "Spent": "alder.records.budget",
         "Study": "alder.study",
         "System": "alder.worlds.system",
+        "Thresholdout": "alder.verification.spending",
         "Thresholds": "alder.verification.criteria",
         "Variable": "alder.records.variable",
         "Verdict": "alder.records.verdict",

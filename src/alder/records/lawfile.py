@@ -181,14 +181,7 @@ def law_schema() -> dict[str, Any]:
             "coefficients": {"type": "array", "items": coefficient},
             "covariance": {"type": "array", "items": {"type": "array", "items": number}},
             "residual_df": count,
-            "noise": _object(
-                {
-                    "additive": number,
-                    "proportional": number,
-                    "origin": {"enum": ["estimated", "given", "none"]},
-                },
-                optional={"between": number, "n_groups": count},
-            ),
+            "noise": _noise_schema(number, count),
             "scope": _object(
                 {"ranges": {"type": "object", "additionalProperties": pair}, "note": text}
             ),
@@ -205,6 +198,12 @@ def law_schema() -> dict[str, Any]:
         **law,
         "$defs": definitions,
     }
+
+
+def _noise_schema(number: Mapping[str, Any], count: Mapping[str, Any]) -> dict[str, Any]:
+    origin = {"enum": ["estimated", "given", "none"]}
+    parts = {"additive": number, "proportional": number, "origin": origin}
+    return _object(parts, optional={"between": number, "n_groups": count})
 
 
 def _object(

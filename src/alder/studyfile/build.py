@@ -1,10 +1,11 @@
 """From a study file to the settings of a study: grammar, rows, world, budget, guesses, criteria."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from alder.errors import BadTable
+from alder.errors import BadStudy, BadTable
 from alder.expr.operators import Floors
 from alder.expr.text import parse
 from alder.records.budget import Budget
@@ -23,7 +24,11 @@ from alder.studyfile.source import Source, read_source
 from alder.studyfile.world import build_world
 from alder.tables import Rows, Table, column_names, require_columns
 from alder.verification.criteria import Criteria, Thresholds
+from alder.verification.spending import Spending, require_sound, spending_from_json
 from alder.worlds.binding import bind
+
+# In the order of the fields of `Roles`.
+_ROLES = ("sigma", "weight", "group", "time", "sums")
 
 
 def read_study(path: str | Path) -> StudySettings:
@@ -33,7 +38,7 @@ def read_study(path: str | Path) -> StudySettings:
     """
     source = read_source(Path(path))
     grammar = _grammar(source)
-    roles = Roles(*(source.get("rows", name) for name in ("sigma", "weight", "group", "time")))
+    roles = Roles(*(source.get("rows", name) for name in _ROLES))
     initial = read_tables(source, "rows", "initial")
     _require_declared(source, grammar, initial)
     _require_roles(source, roles, initial)
@@ -53,6 +58,7 @@ def read_study(path: str | Path) -> StudySettings:
         guesses=guesses,
         selector=_selector(source),
         criteria=_criteria(source),
+        spending=_spending(source),
         limits=_limits(source, world, grammar, roles),
         seed=source.get("seed") or 0,
     )
@@ -107,7 +113,7 @@ def _require_column(name: str, there: Sequence[str], taken: Sequence[str], where
 
 
 def _require_roles(source: Source, roles: Roles, tables: Sequence[Table]) -> None:
-    for role in ("sigma", "weight", "group", "time"):
+    for role in _ROLES:
         name: str | None = getattr(roles, role)
         for table in tables if name is not None else ():
             with source.blame("rows", role):
@@ -201,3 +207,20 @@ def _criteria(source: Source) -> Criteria:
         plugged = as_criteria(Criteria(own=tuple(map(str, own)))).own
     with source.blame("criteria"):
         return Criteria(**table, own=plugged)
+
+
+def _spending(source: Source) -> Spending:
+    """Read what answers cost; a setting of the other rule is refused at its line."""
+    table: dict[str, Any] = source.get("spending") or {"kind": "alpha-spending"}
+    kind = type(spending_from_json({"kind": table["kind"]}))
+    known = {part.name for part in fields(kind)}
+    for name in table:
+        if name not in known | {"kind"}:
+            with source.blame("spending", name):
+                raise BadStudy(
+                    f"`{name}` is no setting of {table['kind']}; {', '.join(sorted(known))} are."
+                )
+    with source.blame("spending"):
+        spending = spending_from_json(table)
+        require_sound(spending)
+        return spending

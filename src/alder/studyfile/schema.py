@@ -27,6 +27,7 @@ def schema() -> _Schema:
                 "proposer": _proposer(),
                 "limits": _limits(),
                 "criteria": _criteria(),
+                "spending": _spending(),
             },
             required=("grammar", "rows"),
         ),
@@ -110,6 +111,7 @@ def _rows() -> _Schema:
             "weight": _text("The column of relative weights."),
             "group": _text("The column of groups, each with an offset of its own."),
             "time": _text("The column of the time; without protected rows the last are protected."),
+            "sums": _text("The column of observations; a target is the sum over its rows."),
         },
         required=("initial",),
     )
@@ -213,6 +215,21 @@ def _criteria() -> _Schema:
                 required=("admission_nmse",),
             ),
         },
+    )
+
+
+def _spending() -> _Schema:
+    return _table(
+        "What the verifier's answers cost; see the page on verification.",
+        {
+            "kind": _text("The rule.", ("alpha-spending", "thresholdout")),
+            "alpha": _number("The share of false promises."),
+            "submissions": _whole("For alpha-spending: laws answered at most.", least=1),
+            "margin": _number("For thresholdout: what is asked beyond a single test.", least=0),
+            "scale": _number("For thresholdout: the scale of the noise.", least=0),
+            "refusals": _whole("For thresholdout: refusals at most.", least=1),
+        },
+        required=("kind",),
     )
 
 

@@ -15,6 +15,7 @@ from alder.study import Study
 from alder.study.journal import Watch
 from alder.tables import Rows
 from alder.verification.criteria import Criteria
+from alder.verification.spending import AlphaSpending, Spending
 from alder.worlds.log import LogWorld
 
 
@@ -39,6 +40,7 @@ class StudySettings:
     guesses: tuple[Proposal, ...] = ()
     selector: str = "disagreement"
     criteria: Criteria = field(default_factory=Criteria)
+    spending: Spending = field(default_factory=AlphaSpending)
     limits: Limits | None = None
     seed: int = 0
 
@@ -65,7 +67,9 @@ class StudySettings:
             weight=self.roles.weight,
             group=self.roles.group,
             time_column=self.roles.time,
+            sums=self.roles.sums,
             criteria=self.criteria,
+            spending=self.spending,
             limits=self.limits,
             watch=watch,
         )
