@@ -51,6 +51,14 @@ def test_every_row_says_what_became_of_its_world(rows: list[Row]) -> None:
     assert {row["true_world"] for row in rows} == set(TRUE)
 
 
+def test_every_answer_is_counted_and_poles_between_rows_are_unstable(rows: list[Row]) -> None:
+    assert all(sum(row["answers"].values()) == row["submissions"] for row in rows)
+    # Every fifth law has a pole; hardly any other law is unstable.
+    poles = sum(row["submissions"] // 5 for row in rows)
+    unstable = sum(row["answers"].get("unstable", 0) for row in rows)
+    assert 0.9 * poles <= unstable <= 1.1 * poles
+
+
 def test_a_world_that_could_not_be_measured_counts_as_a_false_admission() -> None:
     failed: Row = {"case": "world-0000", "method": METHOD, "error": "it crashed"}
     assert figures([failed])["false_admitted"] == 1.0

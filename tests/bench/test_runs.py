@@ -125,6 +125,11 @@ def test_an_option_of_another_benchmark_is_refused() -> None:
         choose_settings(BENCHMARK, 0, {"forms": "b"})
 
 
+def test_settings_that_mean_nothing_are_refused_before_anything_is_measured() -> None:
+    with pytest.raises(BadStudy, match="--forms z"):
+        choose_settings(benchmark("novellaw"), 0, {"forms": "z"})
+
+
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_is_found_under_its_name_and_by_its_workers(name: str) -> None:
     found = benchmark(name)

@@ -35,7 +35,8 @@ class Benchmark:
 
     `home` is the module that holds it as `BENCHMARK`, where workers find it. `measure` yields one
     row for each method of a job, in the order of `methods`. `figures` turns the rows of one method
-    into numbers, `table` all rows into the lines that are printed.
+    into numbers, `table` all rows into the lines that are printed. `require` raises `BadStudy` for
+    settings that mean nothing, before anything is measured.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Benchmark:
     figures: Callable[[Sequence[Row]], Mapping[str, float]]
     table: Callable[[Sequence[Row], Mapping[str, Mapping[str, float]]], Sequence[str]]
     options: Settings = field(default_factory=dict[str, Any])
+    require: Callable[[Settings], object] = len
 
 
 def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
@@ -92,4 +94,6 @@ def choose_settings(benchmark: Benchmark, seed: int, given: Settings) -> dict[st
                 f"`--{name}` is no option of {benchmark.name}; "
                 f"{', '.join(f'--{n}' for n in benchmark.options) or 'it has none of its own'}."
             )
-    return {"seed": seed, **benchmark.options, **given}
+    settings = {"seed": seed, **benchmark.options, **given}
+    benchmark.require(settings)
+    return settings

@@ -12,7 +12,7 @@ from alder.bench.novellaw.recipes import PLACES, Split
 from alder.bench.novellaw.scoring import describe
 from alder.bench.novellaw.table import table
 from alder.bench.novellaw.targets import HIDDEN
-from alder.bench.novellaw.variation import OPTIONS, Case, varied_case
+from alder.bench.novellaw.variation import OPTIONS, Case, require_sound, varied_case
 
 _BASELINES: Mapping[str, Callable[[Case], Row]] = {
     "library": baselines.library,
@@ -117,5 +117,6 @@ BENCHMARK = Benchmark(
     figures=figures,
     table=table,
     options=OPTIONS,
+    require=require_sound,
 )
 """`alder bench novellaw`."""

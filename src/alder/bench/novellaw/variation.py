@@ -65,7 +65,7 @@ class Case:
 
 def varied_case(name: str, settings: Mapping[str, Any]) -> Case:
     """Return a case with the variations the settings ask for."""
-    _require_sound(settings)
+    require_sound(settings)
     kept = make_case(name, settings["forms"], settings["seed"])
     rows = {role: kept.draw.rows(role, settings["noise"]) for role in ROLES}
     for role in ("fit", "validation"):
@@ -114,12 +114,13 @@ def _with_distractors(
     return (*VARIABLES, *extra), added
 
 
-def _require_sound(settings: Mapping[str, Any]) -> None:
+def require_sound(settings: Mapping[str, Any]) -> None:
+    """Raise `BadStudy` for a form set, a gate or a factor that is none."""
     for option, known in (("forms", FORM_SETS), ("admission", ADMISSIONS)):
         if settings[option] not in known:
             raise BadStudy(
                 f"`--{option} {settings[option]}`: {', '.join(known)} are known."
                 f"{suggestion(str(settings[option]), known)}"
             )
-    if not float(settings["rescale"]) > 0.0:
+    if not 0.0 < float(settings["rescale"]) < np.inf:
         raise BadStudy(f"`--rescale {settings['rescale']}` must be a positive number.")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from alder.bench.benchmark import Benchmark, Job, Row
-from alder.bench.null.adversary import Adversary
+from alder.bench.null.adversary import Adversary, tally
 from alder.bench.null.worlds import TARGET, VARIABLES, World, null_world, true_world
 from alder.fitting import fit
 from alder.records.law import Law
@@ -83,6 +83,7 @@ def world_rows(number: int, seed: int, methods: Sequence[str]) -> Iterator[Row]:
             "world": world.kind,
             "method": name,
             "submissions": len(answers),
+            "answers": tally(answers),
             "admitted": found is not None,
             "false": found is not None and _is_false(world, found, verdict),
             "true_world": true.kind,
