@@ -16,6 +16,7 @@ from alder.records.limits import Limits
 from alder.studyfile import read_study, schema
 from alder.studyfile.lines import find_line
 from alder.tables import as_columns
+from alder.verification.spending import AlphaSpending, Thresholdout
 from alder.worlds.function import FunctionWorld
 from alder.worlds.log import LogWorld
 from alder.worlds.manual import ManualWorld
@@ -71,6 +72,14 @@ def _only(folder: Path, name: str) -> Path:
         ('target = { name = "a", unit = "m/s^2" }', "", "[grammar]", "needs `target`: the column"),
         ("[budget]", "[budget]\nwater = 3", "water", "`water` is not a setting of [budget]"),
         ("[proposer]", '[proposer]\nkind = "oracle"', "oracle", "`oracle` is not a proposer"),
+        ("[budget]", '[spending]\nkind = "free"\n[budget]', '"free"', "alpha-spending"),
+        (
+            "[budget]",
+            '[spending]\nkind = "thresholdout"\nsubmissions = 3\n[budget]',
+            "submissions",
+            "`submissions` is no setting of thresholdout; alpha, margin, refusals, scale are",
+        ),
+        ("[budget]", '[criteria]\nown = ["mine"]\n[budget]', "mine", "brings a criterion named"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_line(
@@ -114,6 +123,12 @@ def test_a_function_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> 
     text = STUDY.replace('kind = "pool"', 'function = "no_such_rig:run"')
     with pytest.raises(BadStudy, match=r"line \d+: .*no_such_rig"):
         read_study(write_study(tmp_path, text))
+
+
+def test_what_answers_cost_is_read(tmp_path: Path) -> None:
+    assert read_study(write_study(tmp_path, STUDY)).spending == AlphaSpending()
+    text = STUDY.replace("[budget]", '[spending]\nkind = "thresholdout"\nscale = 0.2\n[budget]')
+    assert read_study(write_study(tmp_path, text)).spending == Thresholdout(scale=0.2)
 
 
 def test_columns_of_cost_and_safety_are_read(tmp_path: Path) -> None:
