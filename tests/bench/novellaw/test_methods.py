@@ -33,6 +33,12 @@ def test_the_oracle_recovers_in_other_units() -> None:
         assert baselines.oracle(scaled)["recovered_1e5"]
 
 
+@pytest.mark.parametrize("noise", [0.001, 0.02, 0.05])
+def test_the_oracle_is_admitted_at_every_noise(noise: float) -> None:
+    noisy = varied_case("development-01a", {**SETTINGS, "noise": noise})
+    assert baselines.oracle(noisy)["admitted"]
+
+
 def test_the_network_learns_what_public_rows_show(case: Case) -> None:
     pytest.importorskip("sklearn")
     row = baselines.mlp(case)

@@ -5,12 +5,9 @@ from typing import Any
 
 from alder.arrays import FloatArray
 from alder.bench.benchmark import Row
-from alder.bench.novellaw.cases import ADMISSION_NMSE, SHIFT_NMSE
 from alder.bench.novellaw.domains import TARGET, Columns
 from alder.bench.novellaw.library import error_of
 from alder.bench.novellaw.variation import Case
-from alder.records.law import Law
-from alder.verification.criteria import Thresholds
 
 RECOVERED, STRICT = 1e-3, 1e-5
 """Functional NMSE below which a law is recovered, and below which no wrong structure comes."""
@@ -19,12 +16,12 @@ Predict = Callable[[Columns], FloatArray]
 
 
 def passes(case: Case, predict: Predict) -> bool:
-    """Say whether predictions pass the fixed limits, for methods that are no laws of the grammar.
+    """Say whether predictions pass the fixed limits.
 
-    Where laws are judged by their noise, rivals that state none get the limits of the paper's
-    setting.
+    Rivals state no noise and need be no laws of the grammar, so that limits are all they can be
+    asked for, whatever the gate of a study is.
     """
-    limits = case.criteria.thresholds or Thresholds(ADMISSION_NMSE, SHIFT_NMSE)
+    limits = case.limits
     assert limits.shift_nmse is not None
     return (
         _error(case, "admission", predict) <= limits.admission_nmse
@@ -60,11 +57,6 @@ def describe(case: Case) -> dict[str, Any]:
         "n_draws": 1 + len(case.kept.rejected),
         "library_nmse": case.kept.library_nmse,
     }
-
-
-def law_predict(law: Law) -> Predict:
-    """Return the predictions of a law."""
-    return law.predict
 
 
 def _error(case: Case, role: str, predict: Predict) -> float:

@@ -50,12 +50,16 @@ _FEWEST_ROWS = 8
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A case as methods meet it: grammar, rows by role, and the gate."""
+    """A case as methods meet it: grammar, rows by role, and the gate.
+
+    `criteria` judge laws of a study, `limits` the predictions of all other methods.
+    """
 
     kept: Kept
     grammar: Grammar
     rows: Mapping[str, Columns]
     criteria: Criteria
+    limits: Thresholds
 
     @property
     def draw(self) -> Draw:
@@ -86,18 +90,15 @@ def varied_case(name: str, settings: Mapping[str, Any]) -> Case:
     }
     # The paper's floors are numbers in its own units; in others they would cut into the laws.
     grammar = make_grammar(variables, PAPER_FLOORS if factor == 1.0 else Floors())
-    return Case(kept, grammar, rows, _criteria(settings))
+    limits = _limits(float(settings["noise"]))
+    criteria = Criteria() if settings["admission"] == "noise" else Criteria(thresholds=limits)
+    return Case(kept, grammar, rows, criteria, limits)
 
 
-def _criteria(settings: Mapping[str, Any]) -> Criteria:
-    if settings["admission"] == "noise":
-        return Criteria()
-    variance = float(settings["noise"]) ** 2
-    return Criteria(
-        thresholds=Thresholds(
-            admission_nmse=max(ADMISSION_NMSE, _ADMISSION_PER_NOISE * variance),
-            shift_nmse=max(SHIFT_NMSE, _SHIFT_PER_NOISE * variance),
-        )
+def _limits(noise: float) -> Thresholds:
+    return Thresholds(
+        admission_nmse=max(ADMISSION_NMSE, _ADMISSION_PER_NOISE * noise**2),
+        shift_nmse=max(SHIFT_NMSE, _SHIFT_PER_NOISE * noise**2),
     )
 
 
