@@ -71,7 +71,19 @@ def test_audit_of_an_untouched_ledger_finds_nothing(
     shown = capsys.readouterr().out
     assert "✓ chain" in shown
     assert "✓ leaks" in shown
-    assert "not replayed" in shown
+    words = " ".join(shown.split())
+    assert "none of 40 rows, and of 40 values that only they hold, occurs in" in words
+    assert "commitments not recomputed, their salts stay in the vault" in words
+    assert "a ledger does not hold the experiments on offer; give --pool" in words
+    assert "not looked at: choices, sealed, digest." in words
+
+
+def test_audit_says_where_the_rows_are_not_as_many_as_committed_to(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _write_csv(folder / "kept.csv", {name: column[:30] for name, column in PROTECTED.items()})
+    assert main(["audit", "run.alder", "--protected", "kept.csv"]) == 3
+    assert "30 admission rows were given; the ledger committed to 40." in capsys.readouterr().out
 
 
 def test_audit_chooses_again_from_the_pool(

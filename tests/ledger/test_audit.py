@@ -302,6 +302,18 @@ def test_protected_values_of_few_digits_prove_nothing() -> None:
     assert audit(chained(story()), secrets=coarse).passed
 
 
+def test_rows_of_another_number_than_committed_to_are_found_without_salts() -> None:
+    fewer = Secrets({"admission": {name: column[:19] for name, column in PROTECTED.items()}})
+    assert found(audit(chained(story()), secrets=fewer)) == [(0, "commitment")]
+    assert audit(chained(story()), secrets=Secrets({"admission": PROTECTED})).passed
+
+
+def test_an_audit_counts_the_values_it_could_look_for() -> None:
+    coarse = Secrets({"admission": {"x": np.arange(20.0), "y": np.arange(20.0) / 4.0}})
+    assert audit(chained(story()), secrets=coarse).n_values == 0
+    assert audit(chained(story()), secrets=SECRETS).n_values == 20
+
+
 def test_rows_that_are_not_those_committed_to_are_found() -> None:
     other = replace(SECRETS, commitments=(Commitment("admission", 20, "cd" * 32),))
     assert found(audit(chained(story()), secrets=other)) == [(0, "commitment")]

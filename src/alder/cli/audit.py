@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 FOUND = 3
 
+# Each check: its name, and what is said where it passes, unless that depends on what was given.
 _CHECKS = {
     "chain": ("chain", "every event matches its digest"),
     "order": ("order", "choices before outcomes, commitments before proposals"),
     "budget": ("budget", "nothing was used that the budget did not allow"),
-    "selection": ("choices", "they follow again from public evidence alone"),
-    "leak": ("leaks", "protected rows and their values occur nowhere"),
+    "selection": ("choices", ""),
+    "leak": ("leaks", ""),
+    "commitment": ("sealed", ""),
     "digest": ("digest", "the ledger ends in the digest that was published"),
 }
 
@@ -70,9 +72,15 @@ def command(
     skipped = {
         "selection": _why_not_replayed(pool, is_unknown=unknown),
         "leak": "" if secrets is not None else "not looked for: give --protected rows.csv",
+        "commitment": _why_not_recomputed(secrets),
         "digest": "" if digest is not None else "not compared: give --digest, as it was published",
     }
-    _show(console, report, skipped)
+    said = {
+        "selection": f"they follow again from public evidence alone; {report.n_selections} "
+        "selections replayed",
+        "leak": _what_was_looked_for(report, secrets),
+    }
+    _show(console, report, skipped, said)
     name = shlex.quote(ledger.name)
     words = f"{report.n_events} events, the last digest {report.digest}"
     show_lines(console, {"ledger": words, "next": f"alder show {name}   ·   alder report {name}"})
@@ -83,27 +91,47 @@ def command(
 def _why_not_replayed(pool: Path | None, *, is_unknown: bool) -> str:
     if is_unknown:
         return "not replayed: limits are a Python function; the ledger has its name only"
-    return "" if pool is not None else "not replayed: give --pool pool.csv"
+    if pool is None:
+        return "not replayed: a ledger does not hold the experiments on offer; give --pool pool.csv"
+    return ""
 
 
-def _show(console: "Console", report: "Report", skipped: Mapping[str, str]) -> None:
-    """Print one line a check, and below it what was found."""
+def _what_was_looked_for(report: "Report", secrets: "Secrets | None") -> str:
+    """Say exactly what occurs nowhere: rows as a whole, and values that can be recognised."""
+    if secrets is None:
+        return ""
+    n_rows = sum(len(next(iter(rows.values()))) for rows in secrets.rows.values())
+    return (
+        f"none of {n_rows} rows, and of {report.n_values} values that only they hold, occurs in "
+        f"{report.n_events} events; salts were not looked for"
+    )
+
+
+def _why_not_recomputed(secrets: "Secrets | None") -> str:
+    if secrets is None:
+        return "commitments not recomputed: give --protected rows.csv to compare their number"
+    return "commitments not recomputed, their salts stay in the vault; the number of rows agrees"
+
+
+def _show(
+    console: "Console", report: "Report", skipped: Mapping[str, str], said: Mapping[str, str]
+) -> None:
+    """Print one line a check, and below it what was found; end with what was not looked at."""
+    names: list[str] = []
     for code, (name, promise) in _CHECKS.items():
-        codes = {
-            "chain": ("chain", "unreadable"),
-            "leak": ("leak", "commitment"),
-        }.get(code, (code,))
+        codes = ("chain", "unreadable") if code == "chain" else (code,)
         found = [finding for finding in report.findings if finding.code in codes]
         if found:
             console.print(f"  × {name:<10}{len(found)} found")
             for finding in found:
                 console.print(f"    {finding}", soft_wrap=True)
         elif skipped.get(code):
+            names.append(name)
             console.print(f"  – {name:<10}{skipped[code]}")
         else:
-            again = f"; {report.n_selections} selections replayed" if code == "selection" else ""
-            console.print(f"  ✓ {name:<10}{promise}{again}")
-    kept = "Every promise that was looked at is kept."
+            console.print(f"  ✓ {name:<10}{said.get(code, promise)}")
+    kept = "Every promise that was looked at is kept"
+    kept += f"; not looked at: {', '.join(names)}." if names else "."
     n = len(report.findings)
     console.print(f"\n{kept if report.passed else f'{n} broken.'}\n")
 
@@ -125,7 +153,7 @@ def _state(events: "Sequence[Event]") -> "Replayed":
 def _secrets(words: Sequence[str], state: "Replayed") -> "Secrets | None":
     from alder.errors import BadParameter
     from alder.ledger.leaks import Secrets
-    from alder.tables import as_columns, read_csv
+    from alder.tables import as_columns, drop_missing, read_csv
 
     if not words or state.configuration is None:
         return None
@@ -138,7 +166,7 @@ def _secrets(words: Sequence[str], state: "Replayed") -> "Secrets | None":
             role, file = "admission", word
         if role in rows:
             raise BadParameter(f"`--protected` names {role} twice; write shift={file}, say.")
-        rows[role] = as_columns(read_csv(Path(file)), names)
+        rows[role], _ = drop_missing(as_columns(read_csv(Path(file)), names), names)
     return Secrets(rows)  # pyright: ignore[reportArgumentType]
 
 

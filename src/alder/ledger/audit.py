@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, final
 from alder.errors import BadLedger
 from alder.ledger.content import GENESIS, chain, pack
 from alder.ledger.events import Replayed, Replaying
-from alder.ledger.leaks import Secrets, leaks
+from alder.ledger.leaks import Secrets, count_recognisable, leaks
 from alder.ledger.order import disorder
 from alder.ports import Event
 from alder.records.budget import Spent
@@ -45,12 +45,17 @@ class Finding:
 @final
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an audit looked at and found; nothing found means that every promise is kept."""
+    """What an audit looked at and found; nothing found means that every promise is kept.
+
+    `n_values` counts the protected values that were looked for: those of many digits that no public
+    row holds as well.
+    """
 
     findings: tuple[Finding, ...]
     n_events: int
     n_selections: int
     digest: str
+    n_values: int = 0
 
     @property
     def passed(self) -> bool:
@@ -78,14 +83,16 @@ def audit(
         walk.step(event)
     found += walk.finish()
     state = walk.replaying.freeze()
+    n_values = 0
     if secrets is not None and state.configuration is not None:
         grammar = state.configuration.grammar
         found += [Finding(n, "leak", sentence) for n, sentence in leaks(events, secrets, grammar)]
         found += _uncommitted(state, secrets)
+        n_values = count_recognisable(events, secrets, grammar)
     last = events[-1].digest if events else GENESIS
     if digest is not None and digest != last:
         found.append(Finding(0, "digest", f"The ledger ends in {last}, not in {digest}."))
-    return Report(tuple(found), len(events), walk.n_selections, last)
+    return Report(tuple(found), len(events), walk.n_selections, last, n_values)
 
 
 def _broken_links(events: Sequence[Event]) -> Iterator[tuple[int, str]]:
@@ -188,11 +195,21 @@ def _uncharged(state: Replaying) -> Iterator[str]:
 
 
 def _uncommitted(state: Replayed, secrets: Secrets) -> Iterator[Finding]:
-    """Compare the commitments with those recomputed from the rows and salts.
+    """Compare the commitments with those recomputed, or without salts with the number of rows.
 
     A ledger without any is judged by the order of its events: it may not hold a proposal.
     """
     published = {made.role: made.digest for made in state.commitments}
+    recomputed = {made.role for made in secrets.commitments}
+    for made in state.commitments:
+        rows = secrets.rows.get(made.role)
+        n_rows = 0 if rows is None else len(next(iter(rows.values())))
+        if rows is not None and made.role not in recomputed and n_rows != made.n_rows:
+            yield Finding(
+                0,
+                "commitment",
+                f"{n_rows} {made.role} rows were given; the ledger committed to {made.n_rows}.",
+            )
     for made in secrets.commitments:
         if published and published.get(made.role) != made.digest:
             yield Finding(

@@ -51,8 +51,7 @@ def leaks(events: Sequence[Event], secrets: Secrets, grammar: Grammar) -> Iterat
     A public row that is identical to a protected one counts; equal inputs alone are replicates.
     """
     target = grammar.target.name
-    public = [rows[target] for event in events if target in (rows := _columns(event))]
-    values = _Values([rows[target] for rows in secrets.rows.values() if target in rows], public)
+    values = _values(events, secrets, target)
     names = (*grammar.variable_names, target)
     salts = [form for salt in secrets.salts for form in _forms(salt)]
     shortest = min([values.digits, *map(len, salts)])
@@ -68,6 +67,16 @@ def leaks(events: Sequence[Event], secrets: Secrets, grammar: Grammar) -> Iterat
             yield event.number, "A text of it spells a value that occurs in protected rows only."
         if any(form in seen for text in texts for seen in (text, text.lower()) for form in salts):
             yield event.number, "It holds the salt of a commitment."
+
+
+def count_recognisable(events: Sequence[Event], secrets: Secrets, grammar: Grammar) -> int:
+    """Count the protected values that can be looked for: of many digits, and nowhere public."""
+    return len(_values(events, secrets, grammar.target.name).values)
+
+
+def _values(events: Sequence[Event], secrets: Secrets, target: str) -> "_Values":
+    public = [rows[target] for event in events if target in (rows := _columns(event))]
+    return _Values([rows[target] for rows in secrets.rows.values() if target in rows], public)
 
 
 @final
