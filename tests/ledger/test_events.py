@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alder.errors import BadLedger
+from alder.expr.canonical import skeleton_digest
+from alder.expr.text import parse
 from alder.ledger import entries
 from alder.ledger.content import GENESIS, pack, unpack
 from alder.ledger.events import Replayed, advance, replay
 from alder.ports import Event, Submission
 from alder.records.budget import Spent
+from alder.records.evidence import Candidate
 from alder.records.experiment import FailedRun
 from alder.records.proposal import Proposal
 from ledger.story import (
@@ -76,6 +79,17 @@ def test_ledgers_from_before_those_counts_are_read() -> None:
     state = replay(chained(written))
     assert state.n_dropped == 0
     assert state.attempts[0].folds == 0
+
+
+def test_a_letter_given_once_is_kept_though_its_law_was_away_for_a_round() -> None:
+    first, second = fit_of(2.0).law, replace(fit_of(2.0), structure=parse("k*x^2", ["x"])).law
+    rounds = [[Candidate(first, 1.0, "A")], [Candidate(second, 1.0, "B")]]
+    state = replay(chained([*beginning(), *map(entries.candidates, rounds)]))
+    assert state.labels == {
+        skeleton_digest(first.structure): "A",
+        skeleton_digest(second.structure): "B",
+    }
+    assert [candidate.label for candidate in state.candidates] == ["B"]
 
 
 def test_replay_rebuilds_evidence() -> None:
