@@ -108,7 +108,8 @@ def _bic(proposals: Sequence[Proposal], evidence: Evidence) -> FloatArray:
     $L$ is the mean squared error, in error bars where there are such, $k$ counts coefficients.
     """
     loss = _losses(proposals, evidence)
-    n = len(evidence.rows()[evidence.grammar.target.name])
+    rows, sums = evidence.rows(), evidence.roles.sums
+    n = len(rows[evidence.grammar.target.name] if sums is None else np.unique(rows[sums]))
     k = np.array([len(parameters(proposal.structure)) for proposal in proposals])
     has_errors = evidence.roles.sigma is not None
     return n * (loss if has_errors else np.log(np.maximum(loss, 1e-300))) + k * np.log(max(n, 2))

@@ -7,10 +7,12 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.consistency import errors_of
 from alder.records.evidence import Evidence
 from alder.records.law import Law
 from alder.records.noise import Noise
 from alder.records.variable import Variable
+from alder.segments import Segments
 
 REFUTED = 4.0
 """A rival that misses an observation by so many sd is refuted: by chance once in 16,000, so that
@@ -35,10 +37,14 @@ class Yardstick:
     target: str
     sigma: str | None
     events: bool
+    sums: str | None = None
 
     def predict(self, law: Law, columns: Mapping[str, FloatArray]) -> FloatArray:
-        """Return what a law says: the target, or the probability of the event."""
-        said = law.predict(columns)
+        """Return what a law says: the target, or the probability of the event.
+
+        Where targets are sums over rows, each row gets the sum it belongs to.
+        """
+        said = self._repeated(law.predict(columns), columns)
         return 1.0 / (1.0 + np.exp(-np.clip(said, -700.0, 700.0))) if self.events else said
 
     def noise_at(self, said: FloatArray, columns: Mapping[str, FloatArray]) -> FloatArray:
@@ -57,6 +63,9 @@ class Yardstick:
         if self.events:
             return noise
         known = law.standard_error(columns)
+        if self.sums is not None and self.sums in columns:
+            errors = errors_of(law, columns, sums=columns[self.sums])
+            known = errors.coefficient_error[errors.segments.number(len(known))]
         return np.hypot(noise, np.where(np.isfinite(known), known, 0.0))
 
     def misses(self, law: Law, columns: Mapping[str, FloatArray]) -> FloatArray:
@@ -69,6 +78,12 @@ class Yardstick:
         said = self.predict(law, columns)
         return (columns[self.target] - said) / self.noise_at(said, columns)
 
+    def _repeated(self, said: FloatArray, columns: Mapping[str, FloatArray]) -> FloatArray:
+        if self.sums is None or self.sums not in columns:
+            return said
+        segments = Segments.of(columns[self.sums])
+        return segments.total(said)[segments.number(len(said))]
+
 
 def yardstick(best: Law, evidence: Evidence) -> Yardstick:
     """Return the yardstick of a study whose best law is given."""
@@ -78,4 +93,5 @@ def yardstick(best: Law, evidence: Evidence) -> Yardstick:
         target=evidence.grammar.target.name,
         sigma=evidence.roles.sigma,
         events=best.objective == "events",
+        sums=evidence.roles.sums,
     )

@@ -213,7 +213,7 @@ def answer_of(
     said = np.array([unit.predict(c.law, columns) for c in candidates]).reshape(-1, rows.n_rows)
     place = int(np.argmax(np.ptp(said, axis=0))) if len(candidates) else 0
     row = {name: column[place : place + 1] for name, column in columns.items()}
-    misses = [abs(float(unit.misses(c.law, row)[0])) for c in candidates]
+    misses = [abs(float(unit.misses(c.law, columns)[place])) for c in candidates]
     return Answer(
         round=number,
         choice=choice,

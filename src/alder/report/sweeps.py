@@ -45,9 +45,10 @@ def sweep(
 
     The parting is the widest distance between two curves, in noise sd. With `wider` the sweep
     leaves the rows by that share of their range on both sides, and the widest parting decides.
+    There is none where targets are sums over rows.
     """
     shown = tuple(candidates[:MOST_CURVES])
-    if not shown:
+    if not shown or unit.sums is not None:  # a curve is of one row, and what was seen is a sum
         return None
     ends = {v.name: _ends(story, v.name, at, wider) for v in unit.variables}
     moving = [
