@@ -21,6 +21,9 @@ def command(
     sigma: Annotated[
         str | None, typer.Option(help="The column of error bars, in place of the law's noise.")
     ] = None,
+    sums: Annotated[
+        str | None, typer.Option(help="The column of observations; a target sums over its rows.")
+    ] = None,
 ) -> None:
     """Example: alder check law.json new.csv
 
@@ -33,7 +36,7 @@ def command(
     from alder.tables import read_csv
 
     loaded = Law.load(law)
-    standing = judge(loaded, read_csv(rows), sigma=sigma)
+    standing = judge(loaded, read_csv(rows), sigma=sigma, sums=sums)
     _show(loaded, standing, law)
     if not standing.holds:
         raise typer.Exit(DOES_NOT_HOLD)

@@ -48,6 +48,9 @@ def command(
     group: Annotated[
         str | None, typer.Option(help="The column of groups, each with an offset of its own.")
     ] = None,
+    sums: Annotated[
+        str | None, typer.Option(help="The column of observations; a target sums over its rows.")
+    ] = None,
     events: Annotated[
         bool, typer.Option("--events", help="The target is 0 or 1; the law gives log-odds.")
     ] = False,
@@ -65,7 +68,7 @@ def command(
     from alder.tables import read_csv
 
     table = read_csv(rows)
-    apart = [name for name in (sigma, weight, group) if name is not None]
+    apart = [name for name in (sigma, weight, group, sums) if name is not None]
     variables, goal = _variables(table, target, apart, read_pairs("--unit", unit or [], "r=m"))
     structure = _structure(law, target, variables, apart)
     bounds = _bounds(read_pairs("--bound", bound or [], "k=0:10"))
@@ -81,6 +84,7 @@ def command(
         sigma=sigma,
         weight=weight,
         group=group,
+        sums=sums,
         objective="events" if events else "squared",
     )
     console = terminal()
