@@ -52,17 +52,22 @@ def command(
 
 
 def _predict_one(law: "Law", words: Sequence[str], file: Path) -> None:
+    from alder.records.rounding import decimals, format_rounded
+
     pairs = read_pairs("--at", words, "r=1.6")
     row = {name: read_number("--at", name, text) for name, text in pairs.items()}
     _require_all(law, row)
     value = float(law.predict(row)[0])
     unit = law.target.unit
     console = terminal()
-    lines = {law.target.name: with_unit(f"{value:.4g}", unit)}
-    if law.objective == "events":
-        lines[law.target.name] = f"{value:.4g} (log-odds)"
     lower, upper = (float(end[0]) for end in law.predict_interval(row))
-    lines["95 %"] = with_unit(f"{lower:.4g} to {upper:.4g}", unit)
+    # As in the report: two digits of the half-width fix the rounding.
+    places = decimals(value, (upper - lower) / 2.0)
+    shown, low, high = (format_rounded(number, places) for number in (value, lower, upper))
+    lines = {law.target.name: with_unit(shown, unit)}
+    if law.objective == "events":
+        lines[law.target.name] = f"{shown} (log-odds)"
+    lines["95 %"] = with_unit(f"{low} to {high}", unit)
     lines["scope"] = "inside" if law.in_scope(row)[0] else _outside(law, row)
     lines["next"] = f"alder check {file.name} new.csv   ·   alder export {file.name} --to c"
     show_lines(console, lines)
