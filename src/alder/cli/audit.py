@@ -179,14 +179,14 @@ def _reselect(path: Path, state: "Replayed") -> "Reselect | None":
     from alder.selection.registry import selector
     from alder.selection.safety import Safeguarded
     from alder.study.parts import limits_from_json
-    from alder.tables import as_columns, column_names, read_csv
+    from alder.tables import as_columns, read_csv
     from alder.worlds.function import FunctionWorld
 
     configuration = state.configuration
     if configuration is None:
         return None
     table = read_csv(path)
-    columns = dict(as_columns(table, column_names(table)))
+    columns = dict(as_columns(table))  # names of experiments and the like are no settings
     inputs = {k: v for k, v in columns.items() if k in configuration.grammar.variable_names}
     safe = columns.get("safe")
     world = FunctionWorld(
