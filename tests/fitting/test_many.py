@@ -95,4 +95,5 @@ def test_a_fit_looks_first_where_it_is_told_to() -> None:
     once = Effort(pool=1, starts=1, iterations=30, tolerance=1e-9)
     law = "a*sin(p*x)"
     assert fit_many([law], table, target="y", effort=once).nmse[0] > 0.5
-    assert fit_many([law], table, target="y", effort=once, near=[{"p": 7.25}]).nmse[0] < 1e-20
+    bounds = {"p": Bounds(start=7.25)}
+    assert fit_many([law], table, target="y", bounds=bounds, effort=once).nmse[0] < 1e-20

@@ -41,11 +41,11 @@ def read_bounds(
 
 
 def _read_one(value: object, pointer: str, findings: Findings) -> Bounds | None:
-    """Read `{"lower": 0, "upper": 10}`; an end that is left out or null is open."""
+    """Read `{"lower": 0, "upper": 10, "start": 2}`; what is left out or null is open."""
     fields = read_fields(value, pointer, 'Bounds are {"lower": ..., "upper": ...}', findings)
     if fields is None:
         return None
-    refuse_others(fields, ("lower", "upper"), pointer, findings)
+    refuse_others(fields, ("lower", "upper", "start"), pointer, findings)
     lower = _end(fields.get("lower"), f"{pointer}/lower", -math.inf, findings)
     upper = _end(fields.get("upper"), f"{pointer}/upper", math.inf, findings)
     if lower is None or upper is None:
@@ -57,7 +57,17 @@ def _read_one(value: object, pointer: str, findings: Findings) -> Bounds | None:
             f"The lower bound must lie below the upper; got {lower:g} and {upper:g}.",
         )
         return None
-    return Bounds(lower, upper)
+    start = _end(fields.get("start"), f"{pointer}/start", math.nan, findings)
+    if start is None or math.isnan(start):
+        return Bounds(lower, upper)
+    if not lower <= start <= upper:
+        findings.add(
+            "bad-bound",
+            f"{pointer}/start",
+            f"A start must lie within its bounds {lower:g} to {upper:g}; got {start:g}.",
+        )
+        return Bounds(lower, upper)
+    return Bounds(lower, upper, start)
 
 
 def _end(value: object, pointer: str, default: float, findings: Findings) -> float | None:
@@ -78,6 +88,7 @@ def bounds_fields(bounds: Fields) -> Fields:
         name: {
             "lower": None if bound.lower == -math.inf else bound.lower,
             "upper": None if bound.upper == math.inf else bound.upper,
+            "start": bound.start,
         }
         if type(bound) is Bounds
         else bound

@@ -157,8 +157,11 @@ def proposal_schema() -> JsonSchema:
                 "structure": _reference("tree"),
                 "parameters": {
                     "type": "object",
-                    "description": "Bounds of parameters by name; an end left out or null is open.",
-                    "additionalProperties": _object({"lower": end, "upper": end}, required=()),
+                    "description": "Bounds of parameters by name, and where to look first; "
+                    "what is left out or null is open.",
+                    "additionalProperties": _object(
+                        {"lower": end, "upper": end, "start": end}, required=()
+                    ),
                 },
                 "rationale": {"type": "string"},
                 "scope": {"type": "string"},

@@ -86,15 +86,13 @@ def fit_many(  # noqa: PLR0913 (a user's whole request in one call)
     sums: str | None = None,
     effort: Effort = SCREENED,
     floors: Floors | None = None,
-    near: Sequence[Mapping[str, float]] = (),
     jobs: int | None = None,
 ) -> Fits:
     """Fit every structure to the same rows by least squares, over all cores.
 
     `bounds` and `fixed` apply to every structure that has a parameter of that name; a proposal
-    brings its own bounds, which come first. `near` gives each structure parameters to look at
-    first, where something is known of them. `sums` is as in `fit`. The result does not depend on
-    `jobs`.
+    brings its own bounds, which come first. Rows with one value of `sums` are one observation, as
+    in `fit`. The result does not depend on `jobs`.
     """
     goal = target if isinstance(target, Variable) else Variable(target)
     roles = Roles(sigma, weight, group, sums=sums)
@@ -109,7 +107,7 @@ def fit_many(  # noqa: PLR0913 (a user's whole request in one call)
     limits = floors or Floors()
     solutions = solve(
         batch.over(used), observations, observations.weights(),
-        [request.bounds for request in requests], Settings(effort, limits, jobs), near,
+        [request.bounds for request in requests], Settings(effort, limits, jobs),
     )  # fmt: skip
     tasks = tuple(FitTask(r, observations, goal, variables, limits, None) for r in requests)
     return _collect(tasks, observations, solutions)

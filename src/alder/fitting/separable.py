@@ -1,6 +1,5 @@
 """The bridge to the compiled fitter: squared error, many structures, all cores."""
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.expr.operators import Floors
 from alder.fitting.observations import Observations
+from alder.fitting.threads import n_threads
 from alder.kernel.encode import Batch
 from alder.kernel.engine import N_REPORTED, fit_structures
 from alder.kernel.plan import Rows
@@ -98,19 +98,11 @@ def solve(
     weights: FloatArray,
     bounds: Sequence[Mapping[str, Bounds]],
     settings: Settings,
-    near: Sequence[Mapping[str, float]] = (),
 ) -> Solutions:
-    """Fit every structure, each with its own bounds; the same result whatever `jobs` is.
-
-    `near` holds parameters to look at first, one mapping per structure, or none at all.
-    """
+    """Fit every structure, each with its own bounds; the same result whatever `jobs` is."""
     order = shuffled(observations.n_observations)
     rows = kernel_rows(observations, weights, settings.floors, order)
-    flat = _flatten(batch, bounds)
-    values = np.full(len(flat[0]), np.nan)
-    if near:
-        known = zip(batch.parameters, near, strict=True)
-        values[:] = [start.get(name, np.nan) for names, start in known for name in names]
+    flat, values = _flatten(batch, bounds)
     reports = np.zeros((len(batch), N_REPORTED))
 
     def run(start: int) -> None:
@@ -118,9 +110,9 @@ def solve(
         fit_structures(batch, chosen, flat, rows, settings.effort, (values, reports))
 
     starts = range(0, len(batch), _CHUNK)
-    n_threads = min(len(starts), settings.jobs or os.cpu_count() or 1)
-    if n_threads > 1:
-        with ThreadPoolExecutor(n_threads) as pool:
+    n_workers = min(len(starts), settings.jobs or n_threads())
+    if n_workers > 1:
+        with ThreadPoolExecutor(n_workers) as pool:
             list(pool.map(run, starts))
     else:
         for start in starts:
@@ -130,7 +122,8 @@ def solve(
 
 def _flatten(
     batch: Batch, bounds: Sequence[Mapping[str, Bounds]]
-) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+) -> tuple[tuple[FloatArray, FloatArray, NDArray[np.int64]], FloatArray]:
+    """Return lower ends, upper ends and where each structure's begin, and the starts."""
     pairs = [
         declared.get(name, _UNBOUNDED)
         for names, declared in zip(batch.parameters, bounds, strict=True)
@@ -139,4 +132,5 @@ def _flatten(
     counts = [len(names) for names in batch.parameters]
     lower = np.array([pair.lower for pair in pairs], dtype=np.float64)
     upper = np.array([pair.upper for pair in pairs], dtype=np.float64)
-    return lower, upper, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    starts = np.array([np.nan if p.start is None else p.start for p in pairs], dtype=np.float64)
+    return (lower, upper, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)), starts

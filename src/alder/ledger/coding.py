@@ -109,8 +109,8 @@ def proposal_from_json(value: Value) -> Proposal:
 
 
 def _bounds(bounds: Bounds) -> dict[str, float]:
-    ends = {"lower": bounds.lower, "upper": bounds.upper}
-    return {end: value for end, value in ends.items() if np.isfinite(value)}
+    ends = {"lower": bounds.lower, "upper": bounds.upper, "start": bounds.start}
+    return {end: value for end, value in ends.items() if value is not None and np.isfinite(value)}
 
 
 def source_to_json(source: str | bytes) -> Json:

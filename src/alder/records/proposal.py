@@ -13,7 +13,7 @@ from alder.expr.nodes import Expr, parameters
 @final
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a parameter may lie; infinite ends are allowed.
+    """Where a parameter may lie, infinite ends allowed, and where to look for it first, if known.
 
     >>> Bounds(0.0, 10.0).clip(12.0)
     10.0
@@ -21,15 +21,23 @@ class Bounds:
 
     lower: float = -math.inf
     upper: float = math.inf
+    start: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN and an empty interval."""
+        """Refuse NaN, an empty interval, and a start outside it."""
         object.__setattr__(self, "lower", float(self.lower))
         object.__setattr__(self, "upper", float(self.upper))
         if not self.lower < self.upper:
             raise BadParameter(
                 f"A lower bound must lie below the upper one; got {self.lower} to {self.upper}."
             )
+        if self.start is not None:
+            object.__setattr__(self, "start", float(self.start))
+            if not (math.isfinite(self.start) and self.clip(self.start) == self.start):
+                raise BadParameter(
+                    f"A start must lie within its bounds {self.lower} to {self.upper}; "
+                    f"got {self.start}."
+                )
 
     def clip(self, value: float) -> float:
         """Return the nearest value inside."""
