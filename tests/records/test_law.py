@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -315,3 +317,11 @@ def test_a_fit_knows_its_law() -> None:
         scope=law.scope,
     )
     assert fit.law == law
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25))
+@settings(max_examples=30)
+def test_a_law_is_the_same_after_pickling_and_after_copying(seed: int, n_nodes: int) -> None:
+    law = any_law(seed, n_nodes)
+    assert pickle.loads(pickle.dumps(law)) == law  # noqa: S301 (what we just wrote)
+    assert copy.deepcopy(law) == law

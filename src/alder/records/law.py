@@ -1,6 +1,6 @@
 r"""A law in hand: a structure with coefficients, how well they are known, and where it holds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -100,6 +100,10 @@ class Law:
     def __hash__(self) -> int:
         """Hash by digest, as equality does."""
         return hash(self.digest)
+
+    def __reduce__(self) -> tuple[Callable[[str], "Law"], tuple[str]]:
+        """Copy and pickle a law as its text, which holds every digit."""
+        return _read, (self.text(),)
 
     def predict(self, rows: Rows) -> FloatArray:
         """Return the target for each row: float64 of shape (n,), finite inside and outside scope.
@@ -261,3 +265,8 @@ class Law:
         if self.residual_df <= 0:
             return float("inf")
         return float(stdtrit(self.residual_df, 0.5 + level / 2.0))
+
+
+def _read(text: str) -> Law:
+    """Read what `Law.text` returns."""
+    return Law(**from_file(text, "law"))
