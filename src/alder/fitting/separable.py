@@ -12,7 +12,6 @@ from alder.arrays import FloatArray
 from alder.expr.operators import Floors
 from alder.fitting.observations import Observations
 from alder.fitting.threads import n_threads
-from alder.fitting.threads import n_threads
 from alder.kernel.encode import Batch
 from alder.kernel.engine import N_REPORTED, fit_structures
 from alder.kernel.plan import Rows
