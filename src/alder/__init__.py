@@ -36,6 +36,7 @@ __all__ = [
     "Guard",
     "GymnasiumWorld",
     "Law",
+    "LawRegressor",
     "Limits",
     "LogWorld",
     "MalformedLaw",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from alder.records.scope import Scope
     from alder.records.variable import Variable
     from alder.records.verdict import Verdict
+    from alder.regressor import LawRegressor
     from alder.study import Study, discover
     from alder.study.stages import select, verify
     from alder.verification.criteria import Criteria, Thresholds
@@ -143,6 +145,7 @@ else:
         "GymnasiumWorld": "alder.worlds.gymnasium",
         "difference": "alder.worlds.gymnasium",
         "Law": "alder.records.law",
+        "LawRegressor": "alder.regressor",
         "Limits": "alder.records.limits",
         "LogWorld": "alder.worlds.log",
         "ManualWorld": "alder.worlds.manual",
