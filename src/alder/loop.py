@@ -83,7 +83,7 @@ def step(stages: Stages, journal: Journal, clock: Callable[[], float]) -> None:
     begin = clock()
     with journal.together():
         end: Entry | None = None
-        if state.pending:
+        if state.pending and not _out_of_time(evidence):
             _run(stages, journal, state)
         elif last is None or last.proposal is None or last.problems:
             end = _propose(stages, journal, evidence)

@@ -27,7 +27,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 # Cells are turned into numbers chunk by chunk, so that a file is never held as text as a whole.
 _CHUNK = 65_536
 # The sum of the squares of ten billion such numbers is still finite.
-_LARGEST = 1e140
+LARGEST = 1e140
 # A sentence that lists names stays readable with this many.
 _NAMES_SHOWN = 12
 
@@ -171,10 +171,10 @@ def require_squarable(columns: Mapping[str, FloatArray], where: str) -> None:
     """Raise `BadTable` for numbers whose squares overflow or vanish: errors are sums of squares."""
     for name, column in columns.items():
         largest = float(np.max(np.abs(column), initial=0.0))
-        if largest > _LARGEST or 0.0 < largest < 1.0 / _LARGEST:
+        if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
             raise BadTable(
                 f"`{name}` in {where} reaches {largest:.1e}, whose square no float64 can hold; "
-                f"choose a unit in which it lies between {1.0 / _LARGEST:.0e} and {_LARGEST:.0e}."
+                f"choose a unit in which it lies between {1.0 / LARGEST:.0e} and {LARGEST:.0e}."
             )
 
 

@@ -245,6 +245,21 @@ def test_when_time_is_over_one_law_is_submitted_and_no_more() -> None:
     assert outcome.spent.proposals == 3
 
 
+def test_when_time_is_over_chosen_experiments_are_not_run_any_more() -> None:
+    seconds = [0.0]
+
+    def run_slowly(settings: dict[str, Setting]) -> float:
+        seconds[0] += 3.0
+        return outcome_of(settings)
+
+    journal = Memory(Budget(proposals=8, queries=20, batch=6, seconds=5.0))
+    parts = stages([WRONG, ALSO_WRONG], ["inaccurate", "accept"], run=run_slowly)
+    outcome = finish(parts, journal, lambda: seconds[0])
+    assert outcome.cut_short
+    assert outcome.spent.queries == 2
+    assert len(journal.state.pending) == 4
+
+
 def test_time_between_steps_is_nobody_s_fault() -> None:
     """A person may take a week to answer."""
     reads = iter(range(10_000))

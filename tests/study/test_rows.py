@@ -127,8 +127,9 @@ def test_identical_public_and_protected_rows_are_misuse(where: str) -> None:
         ({"v": np.full(20, np.inf)}, "v"),
         ({"v": ["red"] * 20}, "v"),
         ({"v": np.ones(19)}, "v"),
+        (dict.fromkeys(("x", "v", "y"), np.ones(0)), "There is not one row among the initial rows"),
     ],
-    ids=["missing", "constant target", "nan", "infinite", "text", "length"],
+    ids=["missing", "constant target", "nan", "infinite", "text", "length", "empty"],
 )
 def test_rows_no_law_can_be_fitted_to_are_misuse(change: dict[str, Any], sentence: str) -> None:
     table: dict[str, Any] = {**rows(20, seed=1), **change}

@@ -175,6 +175,17 @@ def test_rows_that_are_none_are_misuse_and_change_nothing(
     assert waiting.evidence.spent.queries == 0
 
 
+def test_rows_measured_outside_the_box_are_misuse_and_change_nothing() -> None:
+    box = {"x": (0.5, 3.0), "v": (0.5, 3.0)}
+    with Study(ManualWorld(ranges=box), GRAMMAR, **request(selector="random")) as study:
+        asked = study.ask()
+        first = asked[0]
+        with pytest.raises(BadTable, match=rf"of experiment {first.id} have x = 50, outside its"):
+            study.tell(first, {"x": [50.0], "y": [1.0]})
+        assert study.ask() == asked
+        study.tell(first, {"x": [3.0], "y": [1.0]})
+
+
 def test_rows_of_a_finished_study_come_too_late() -> None:
     with open_study() as study:
         slow, *rest = study.ask()

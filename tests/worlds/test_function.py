@@ -167,6 +167,7 @@ def test_an_abort_ends_a_run_with_its_reason() -> None:
         ({"a": [1.0, 2.0], "r": [1.0, 2.0, 3.0]}, "one length"),
         ({"a": ["x"]}, "number is expected"),
         ({"a": [1.0, float("nan")]}, "in row 2"),
+        (-1e200, "-1.0e+200 for `a`, more than can be squared"),
     ],
 )
 def test_rubbish_is_a_failed_run_that_says_so(value: object, words: str) -> None:

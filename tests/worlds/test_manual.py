@@ -47,13 +47,6 @@ def test_a_manual_world_marks_unsafe_experiments() -> None:
     assert world.bind(GRAMMAR).pool().safe.tolist() == [True, False]
 
 
-def test_an_experiment_of_ones_own_must_lie_in_the_box() -> None:
-    world = ManualWorld(ranges=BOX)
-    world.require_inside(Experiment("mine", {"r": 1.0, "v": 0.0}))
-    with pytest.raises(BadWorld, match=r"mine has r = 9\.0, outside the box"):
-        world.require_inside(Experiment("mine", {"r": 9.0, "v": 0.0}))
-
-
 def test_a_manual_world_takes_experiments_or_ranges() -> None:
     with pytest.raises(BadWorld, match="either experiments or ranges"):
         ManualWorld()

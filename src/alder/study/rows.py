@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,11 @@ PROTECTED_SHARE = 0.25
 _FEWEST_PROTECTED = 8
 # Fewer rows than this cannot be split: as many have to be left for the fit.
 _FEWEST = 2 * _FEWEST_PROTECTED
+# Settings are often written with six digits, which may take one on an end just beyond it.
+_WRITTEN = 1e-6
+
+Box: TypeAlias = Mapping[str, tuple[float, float]]
+"""The two ends of settings by name."""
 
 
 @final
@@ -66,6 +71,8 @@ class RowReader:
         complete = np.all([~np.isnan(columns[name]) for name in numbers], axis=0)
         belongs = None if sums is None else observation_names(rows, sums)
         complete = only_whole(belongs, complete)
+        if not len(complete):
+            raise BadTable(f"There is not one row among {title}; give some.")
         if not complete.any():
             raise BadTable(f"Every row of {title} misses a value; nothing is left.")
         kept = {name: column[complete] for name, column in columns.items()}
@@ -88,6 +95,18 @@ class RowReader:
             raise BadTable(f"Error bars must be positive; `{sigma}` in {title} has others.")
         if weight is not None and not (columns[weight] >= 0.0).all():
             raise BadTable(f"Weights must not be negative; `{weight}` in {title} has others.")
+
+
+def require_inside(rows: Mapping[str, FloatArray], box: Box, title: str) -> None:
+    """Refuse rows that were not measured where experiments are allowed."""
+    for name, (low, high) in box.items():
+        slack = _WRITTEN * (high - low)
+        outside = (rows[name] < low - slack) | (rows[name] > high + slack)
+        if outside.any():
+            raise BadTable(
+                f"{title[0].upper()}{title[1:]} have {name} = {rows[name][np.argmax(outside)]:g}, "
+                f"outside its range {low:g} to {high:g}; correct them, or tell it as failed."
+            )
 
 
 def _number_of(label: str) -> float:

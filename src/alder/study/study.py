@@ -25,10 +25,11 @@ from alder.spelling import suggestion
 from alder.study.journal import Watch
 from alder.study.opening import Asked, open_study
 from alder.study.parts import Safe
-from alder.study.rows import RowReader
+from alder.study.rows import Box, RowReader, require_inside
 from alder.tables import Rows, as_columns, column_names, count_rows
 from alder.verification.criteria import Criteria
 from alder.verification.spending import AlphaSpending, Spending
+from alder.worlds.manual import ManualWorld
 
 
 @final
@@ -94,6 +95,7 @@ class Study:
             seed=seed,
         )
         self._reader = RowReader(grammar, asked.roles)
+        self._box = _box(world, grammar)
         self._opened = open_study(asked, watch)
         self._begin = time.monotonic()
         self._ledger = "" if ledger is None else str(ledger)
@@ -119,7 +121,10 @@ class Study:
         """Give the rows an experiment produced; settings need not be repeated in them."""
         asked = self.known(experiment)
         columns = _with_settings(asked, rows, self._reader.names)
-        complete, _ = self._reader.read(columns, f"the rows of experiment {asked.id}")
+        title = f"the rows of experiment {asked.id}"
+        complete, _ = self._reader.read(columns, title)
+        box = {name: ends for name, ends in self._box.items() if name in asked.settings}
+        require_inside(complete, box, title)
         self._answer(asked, entries.outcome(Trajectory(complete, asked.id)))
 
     def fail(self, experiment: Experiment | str, reason: str) -> None:
@@ -189,6 +194,13 @@ class Study:
             journal.write(answer)
             if not known:
                 journal.write(entries.charge(Spent(queries=1, cost=asked.cost)))
+
+
+def _box(world: object, grammar: Grammar) -> Box:
+    """Return where settings may lie: the ranges of variables, and those of the world."""
+    ranges = {v.name: v.range for v in grammar.variables if v.range is not None}
+    own = world.ranges if isinstance(world, ManualWorld) else None
+    return ranges | {name: ends for name, ends in (own or {}).items() if name not in ranges}
 
 
 def _with_settings(experiment: Experiment, rows: Rows, names: Sequence[str]) -> Rows:

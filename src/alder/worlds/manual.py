@@ -9,7 +9,6 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
 from alder.ports import World
-from alder.records.experiment import Experiment, Setting
 from alder.records.grammar import Grammar
 from alder.records.roles import Roles
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, make_offers
@@ -55,16 +54,6 @@ class ManualWorld:
         del roles  # a person tells rows with whatever columns the study asks for
         self.offers.require_variables(grammar)
         return Unrunnable(self.offers, _REFUSAL)
-
-    def require_inside(self, experiment: Experiment) -> None:
-        """Refuse an experiment of one's own that leaves the box."""
-        for name, (low, high) in (self.ranges or {}).items():
-            value: Setting | None = experiment.settings.get(name)
-            if value is None or isinstance(value, str) or not low <= value <= high:
-                raise BadWorld(
-                    f"Experiment {experiment.id} has {name} = {value}, outside the box of this "
-                    f"world: {name} lies between {low:g} and {high:g}."
-                )
 
 
 def spread(ranges: Mapping[str, tuple[float, float]], n: int) -> dict[str, FloatArray]:

@@ -12,7 +12,7 @@ from alder.records.experiment import FailedRun, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.roles import Roles
 from alder.spelling import printable
-from alder.tables import as_columns, column_names
+from alder.tables import LARGEST, as_columns, column_names
 from alder.worlds.offers import Settings
 
 
@@ -77,11 +77,23 @@ def _completed(
             if setting is None or isinstance(setting, str):
                 return FailedRun(experiment, f"the rows it returned have no column `{name}`")
             rows[name] = np.full(n_rows, float(setting))
-        missing = ~np.isfinite(rows[name])
-        if missing.any():
-            where = f" in row {int(np.argmax(missing)) + 1}" if n_rows > 1 else ""
-            return FailedRun(experiment, f"it returned no finite `{name}`{where}")
+        wrong = what_is_no_measurement(name, rows[name])
+        if wrong:
+            return FailedRun(experiment, wrong)
     return Trajectory(rows, experiment)
+
+
+def what_is_no_measurement(name: str, column: FloatArray) -> str:
+    """Say which number of an answer cannot be a measurement; nothing where all of them can."""
+    where = " in row {}" if len(column) > 1 else ""
+    missing = ~np.isfinite(column)
+    if missing.any():
+        return f"it returned no finite `{name}`{where.format(int(np.argmax(missing)) + 1)}"
+    row = int(np.argmax(np.abs(column)))
+    if abs(column[row]) > LARGEST:
+        place = where.format(row + 1)
+        return f"it returned {column[row]:.1e} for `{name}`{place}, more than can be squared"
+    return ""
 
 
 def _rubbish(value: object, target: str) -> str:

@@ -25,7 +25,7 @@ from alder.segments import numbered_through
 from alder.tables import Rows, as_columns
 from alder.worlds.guard import Caller, Ended, Guard, reason_of
 from alder.worlds.offers import Cost, Offers, Safety, make_offers
-from alder.worlds.outcomes import as_numbers
+from alder.worlds.outcomes import as_numbers, what_is_no_measurement
 
 Body: TypeAlias = Mapping[str, float]
 Scene: TypeAlias = Mapping[str, FloatArray]
@@ -192,8 +192,9 @@ class _BoundPairs:
         sums = answer.value
         if isinstance(sums, str):
             return FailedRun(name, sums)
-        if not np.isfinite(sums).all():
-            return FailedRun(name, f"it returned no finite `{self.target}`")
+        wrong = what_is_no_measurement(self.target, sums)
+        if wrong:
+            return FailedRun(name, wrong)
         repeated = np.repeat(sums, self.world.n_objects - 1)
         return Trajectory({**self.pairs[row], self.target: repeated}, name)
 
