@@ -12,14 +12,13 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.text import to_text
+from alder.fitting.residuals import STRUCTURE
 from alder.records.evidence import Attempt, Candidate, Evidence
 from alder.records.law import Law
 from alder.records.outcome import Cause, Finding, Refusal
 
 Stop: TypeAlias = Literal["budget", "no-safe-experiment", "nothing-left-to-propose"]
 
-# Mean residual of a part of the rows, in standard errors, beyond which chance is no explanation.
-STRUCTURE = 6.0
 # Scatter of replicates over their error bars, squared, beyond which something else moves them.
 SCATTER = 2.0
 _FEWEST_REPLICATES = 5

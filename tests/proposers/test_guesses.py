@@ -63,6 +63,11 @@ def test_a_refused_guess_is_proposed_again_when_rows_have_arrived() -> None:
     assert structure_of(guesses(WRONG, RIGHT).propose(known, rng())) == RIGHT
 
 
+def test_a_refused_guess_that_leaves_structure_in_the_rows_does_not_come_back() -> None:
+    known = evidence([WORSE], later=[rows(40, seed=2)])
+    assert guesses(WORSE).propose(known, rng()) is None
+
+
 def test_names_of_parameters_do_not_make_another_guess() -> None:
     renamed = parse("p*x + q*v^2", ("x", "v"))
     assert skeleton_digest(renamed) == skeleton_digest(RIGHT)

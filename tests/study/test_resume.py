@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,15 @@ def test_a_study_killed_after_every_event_ends_as_one_that_was_not(tmp_path: Pat
     assert not audit(read_events(killed)).findings
 
 
+@pytest.fixture
+def control_c() -> Generator[None, None, None]:
+    """Let Control-C interrupt, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("control_c")
 def test_control_c_in_the_middle_of_an_experiment_loses_nothing(tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole.alder", tmp_path / "cut.alder"
     calls: list[int] = []

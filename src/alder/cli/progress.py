@@ -173,9 +173,9 @@ def show_answers(
     from alder.report.measure import REFUTED, yardstick
     from alder.report.story import answer_of, telling
 
-    failed = {failure.experiment for failure in state.failures}
-    n_failed = sum(choice.experiment.id in failed for choice in asked)
-    few = f"; {n_failed} gave no rows" if n_failed else ""
+    failed = {failure.experiment: failure.reason for failure in state.failures}
+    reasons = [failed[one.experiment.id] for one in asked if one.experiment.id in failed]
+    few = f"; {len(reasons)} gave no rows: {reasons[0]}" if reasons else ""
     head = f"asked {count(len(asked), 'experiment')}{few}"
     if unit is None and state.candidates and state.evidence is not None:
         unit = yardstick(state.candidates[0].law, state.evidence)

@@ -55,11 +55,11 @@ def _rounds(console: "Console", events: "Sequence[Event]") -> "Replayed":
     from alder.errors import BadLedger
     from alder.ledger.events import Replayed, Replaying, replay
     from alder.report.measure import yardstick
-    from alder.report.story import best_law
+    from alder.report.story import judging_law
 
     final = replay(events)
-    best = best_law(final)
-    unit = None if best is None or final.evidence is None else yardstick(best, final.evidence)
+    judge = judging_law(final)
+    unit = None if judge is None or final.evidence is None else yardstick(judge, final.evidence)
     progress = Progress(console, keeps="", unit=unit)
     replaying, state = Replaying(Replayed()), Replayed()
     for event in events:

@@ -15,6 +15,8 @@ _PARTS = 8
 # A part whose mean residual lies this many standard errors off is worth a line; with eight parts
 # and seven variables chance exceeds it once in a few hundred fits.
 _NOTABLE = 4.0
+STRUCTURE = 6.0
+"""Mean residual of a part of the rows, in standard errors, beyond which chance explains nothing."""
 # With fewer rows than this beyond the parts, scatter within parts is itself too badly known.
 _FEWEST = 16
 

@@ -10,7 +10,9 @@ from alder.arrays import FloatArray
 from alder.checking import check
 from alder.expr.canonical import skeleton_digest
 from alder.expr.nodes import parameters
+from alder.fitting.fit import fit
 from alder.fitting.many import fit_many
+from alder.fitting.residuals import STRUCTURE, find_misfits
 from alder.ports import Proposer, Submission
 from alder.records.effort import THOROUGH
 from alder.records.evidence import Evidence
@@ -22,11 +24,11 @@ from alder.records.proposal import Proposal
 class Guesses:
     """Propose each guess once, the best on public rows first.
 
-    A guess the verifier has refused is proposed again only when rows have arrived since: its
-    coefficients are then others. All guesses not refused are rivals of one another. Once every
-    guess was refused, `then` goes on, where there is one; a refused guess still comes back once
-    rows have arrived, where it explains them better than the other guesses and, by BIC, no worse
-    than what `then` proposes.
+    A guess the verifier has refused is proposed again only when rows have arrived since, and it
+    leaves no structure in them: its coefficients are then others. All guesses not refused are
+    rivals of one another. Once every guess was refused, `then` goes on, where there is one; a
+    refused guess still comes back once rows have arrived, where it explains them better than the
+    other guesses and, by BIC, no worse than what `then` proposes.
     """
 
     guesses: Sequence[Proposal]
@@ -44,14 +46,16 @@ class Guesses:
         is_open = [tried.get(skeleton_digest(guess.structure), -1) < n_rows for guess in known]
         if self.then is not None and not any(fresh):
             return _or_again(self.then.propose(evidence, rng), known, is_open, evidence)
-        if not any(is_open):
+        again = [i for i in range(len(known)) if is_open[i] and not fresh[i]]
+        hopeless = [i for i in again if _leaves_structure(known[i], evidence)]
+        open_ = [i for i in range(len(known)) if is_open[i] and i not in hopeless]
+        if not open_:
             return None
-        open_ = [i for i in range(len(known)) if is_open[i]]
         loss = _losses([known[i] for i in open_], evidence)
         # A guess not refused yet comes before one that was, however well that one fits.
         order = sorted(zip(open_, loss, strict=True), key=lambda one: (not fresh[one[0]], one[1]))
         best, *others = (known[i] for i, _ in order)
-        return Submission(best, rivals=tuple(others), fits=len(open_))
+        return Submission(best, rivals=tuple(others), fits=len(open_) + len(again))
 
 
 def _or_again(
@@ -85,6 +89,17 @@ def _or_again(
         rivals=(*rivals, *submission.rivals),
         fits=submission.fits + len(compared),
     )
+
+
+def _leaves_structure(guess: Proposal, evidence: Evidence) -> bool:
+    """Whether the rows show, beyond chance, what a guess does not say."""
+    rows, grammar, roles = evidence.rows(), evidence.grammar, evidence.roles
+    found = fit(
+        guess, rows, target=grammar.target, variables=grammar.variables, sigma=roles.sigma,
+        weight=roles.weight, group=roles.group, sums=roles.sums, floors=grammar.floors,
+    )  # fmt: skip
+    misfits = find_misfits(found, rows, grammar.variable_names, roles.sums)
+    return bool(misfits) and misfits[0].strength >= STRUCTURE
 
 
 def _losses(proposals: Sequence[Proposal], evidence: Evidence) -> FloatArray:

@@ -113,6 +113,18 @@ def best_law(state: Replayed) -> Law | None:
     return fits[-1].law if fits else None
 
 
+def judging_law(state: Replayed) -> Law | None:
+    """Return the law whose noise rivals are judged by.
+
+    In a refused study the best candidate: what a refused law leaves over is no noise, and would
+    excuse every miss.
+    """
+    admitted = None if state.end is None else state.end.law
+    if admitted is None and state.candidates:
+        return state.candidates[0].law
+    return best_law(state)
+
+
 @final
 @dataclass(slots=True)
 class _Draft:
@@ -136,7 +148,9 @@ def tell(events: Sequence[Event]) -> Story:
         draft.candidates = tuple(
             replace(c, label=given[skeleton_digest(c.law.structure)]) for c in draft.candidates
         )
-    rounds = [_round(i, draft, state, unit) for i, draft in enumerate(drafts)]
+    judge = judging_law(state)
+    judging = None if judge is None else yardstick(judge, evidence)
+    rounds = [_round(i, draft, state, judging) for i, draft in enumerate(drafts)]
     return Story(state, evidence, tuple(rounds), unit, given)
 
 

@@ -6,7 +6,8 @@ from typing import final
 
 import numpy as np
 
-from alder.diagnosis import MOVED, NOISY, SCATTER, STRUCTURE
+from alder.diagnosis import MOVED, NOISY, SCATTER
+from alder.fitting.residuals import STRUCTURE
 from alder.records.evidence import Attempt, Evidence
 from alder.records.law import Law
 from alder.records.outcome import CAUSES, Cause, Finding, Refusal, Ruling

@@ -137,6 +137,7 @@ def _world() -> _Schema:
             },
             "n": _whole("How many experiments are spread over the box.", least=1),
             "function": _text('A function of a dict of settings: "module:name".'),
+            "seconds": _number("The most seconds of one call of the function; 60 if left out."),
         },
     )
 

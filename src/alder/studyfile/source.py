@@ -39,10 +39,12 @@ class Source:
 
     @contextmanager
     def blame(self, *path: str | int, value: object = None) -> Generator[None, None, None]:
-        """Add the line of a setting to whatever misuse is found inside."""
+        """Add the line of a setting to whatever misuse is found inside, unless it has one."""
         try:
             yield
         except AlderError as error:
+            if str(error).startswith(f"{self.path.name}, line "):
+                raise
             raise self.mistake(path, str(error), value) from None
 
 

@@ -18,6 +18,7 @@ from alder.studyfile.files import read_tables
 from alder.studyfile.source import Source
 from alder.tables import Table, as_columns, as_labels, require_columns
 from alder.worlds.function import FunctionWorld
+from alder.worlds.guard import Guard, reason_of
 from alder.worlds.log import LogWorld
 from alder.worlds.manual import ManualWorld
 from alder.worlds.pool import PoolWorld
@@ -110,7 +111,9 @@ def _manual(source: Source, grammar: Grammar) -> ManualWorld:
 def _function(source: Source, grammar: Grammar) -> FunctionWorld:
     run = _load(source)
     settings, cost, safe = _settings(source, _experiments(source), grammar)
-    return FunctionWorld(run, experiments=settings, cost=cost, is_safe=safe)
+    seconds = source.get("world", "seconds")
+    guard = Guard() if seconds is None else Guard(seconds=float(seconds))
+    return FunctionWorld(run, experiments=settings, cost=cost, is_safe=safe, guard=guard)
 
 
 def _settings(
@@ -175,6 +178,8 @@ def _load(source: Source) -> Callable[[dict[str, Any]], object]:
                 f"The module `{module}` cannot be imported: {error}. It is looked for beside "
                 f"{source.path.name} and among what is installed."
             ) from None
+        except Exception as error:  # noqa: BLE001 (user code; the sentence names the place)
+            raise BadWorld(f"The module `{module}` cannot be run: {reason_of(error)}.") from None
         if not callable(found):
             raise BadWorld(f"`{attribute}` is not a function of the module `{module}`.")
     return found
