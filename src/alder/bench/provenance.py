@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PACKAGES = ("alder", "numpy", "scipy", "numba", "scikit-learn", "pysindy")
+_PACKAGES = ("alder", "numpy", "scipy", "numba", "scikit-learn", "pysindy", "pyoperon", "gplearn")
 
 
 def commit() -> str:

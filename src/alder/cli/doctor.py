@@ -43,8 +43,9 @@ class Extra:
 
 EXTRAS = (
     Extra("jax", ("jax",), "running a law exported to JAX"),
-    Extra("sklearn", ("scikit-learn",), ""),
+    Extra("sklearn", ("scikit-learn",), "LawRegressor"),
     Extra("bench", ("pyoperon",), "the comparison in make bench-fit"),
+    Extra("peers", ("pyoperon", "pysindy", "gplearn"), "benchmarks/recovery.py"),
     Extra("dev", ("pytest", "hypothesis", "ruff", "pyright", "mkdocs"), "make test and make check"),
 )
 
