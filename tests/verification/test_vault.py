@@ -133,6 +133,14 @@ def test_other_roles_do_not_pass_either(tmp_path: Path) -> None:
         Vault.seal(less, TERMS, directory=tmp_path / "v", published=promised)
 
 
+def test_a_ledger_without_its_vault_is_told_so_and_the_folder_is_not_made(tmp_path: Path) -> None:
+    with Vault.seal(protected(), TERMS, directory=tmp_path / "v") as vault:
+        promised = vault.commitments()
+    with pytest.raises(BadLedger, match="elsewhere, which belongs to the ledger, is missing"):
+        Vault.seal(protected(), TERMS, directory=tmp_path / "elsewhere", published=promised)
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_lost_salts_are_said_so(tmp_path: Path) -> None:
     (tmp_path / "salts.json").write_text("{}")
     with pytest.raises(BadLedger, match=r"salts\.json cannot be read"):

@@ -41,8 +41,11 @@ class Custody:
         return hashlib.sha256(b"noise" + b"".join(self.salts.values())).digest()
 
 
-def open_custody(roles: Sequence[str], directory: Path | None) -> Custody:
-    """Draw new salts, or take up those of a study that was interrupted."""
+def open_custody(roles: Sequence[str], directory: Path | None, *, is_new: bool = True) -> Custody:
+    """Draw new salts, or take up those of a study that was interrupted.
+
+    A study that is not new has salts already; others would not fit what its ledger published.
+    """
     if directory is not None and (directory / _SALTS).exists():
         salts = _read_salts(directory / _SALTS)
         if sorted(salts) != sorted(roles):
@@ -51,6 +54,11 @@ def open_custody(roles: Sequence[str], directory: Path | None) -> Custody:
                 f"they are for {', '.join(sorted(roles))}. Give the same rows again."
             )
         return Custody({role: salts[role] for role in roles}, _read_answers(directory), directory)
+    if directory is not None and not is_new:
+        raise BadLedger(
+            f"{directory.name}, which belongs to the ledger, is missing or empty; move it along "
+            "with the ledger, or start a new study."
+        )
     salts = {role: secrets.token_bytes(_SALT_BYTES) for role in roles}
     if directory is not None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -62,9 +62,9 @@ def seal(message: Message) -> State:
     terms = Terms.from_json(header["terms"])
     rows = unpack_rows(header["tables"], message.body)
     directory = None if header["directory"] is None else Path(header["directory"])
-    custody = open_custody(tuple(rows), directory)
-    commitments = tuple(commit(role, rows[role], custody.salts[role]) for role in rows)
     promised = {entry["role"]: entry["digest"] for entry in header["published"]}
+    custody = open_custody(tuple(rows), directory, is_new=not promised)
+    commitments = tuple(commit(role, rows[role], custody.salts[role]) for role in rows)
     if directory is not None and custody.answers and not promised:
         raise BadLedger(
             f"{directory.name} holds the answers of another study, whose ledger is gone; remove "
