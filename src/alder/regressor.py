@@ -4,7 +4,7 @@ A regressor has no verifier: its law explains the rows it was given and is not a
 see `alder.discover`.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from numbers import Number
@@ -16,12 +16,11 @@ import numpy.typing as npt
 from alder.arrays import FloatArray
 from alder.checking import check
 from alder.errors import BadParameter, MissingExtra
-from alder.expr.edits import positions, prune
-from alder.expr.nodes import Const, Expr, Param, size
+from alder.expr.nodes import Const, Param, size
 from alder.expr.operators import OPERATORS
-from alder.fitting import fit, fit_many
+from alder.fitting import fit
 from alder.fitting.threads import limit_threads
-from alder.proposers.search.beam import Scored, Width, search
+from alder.proposers.search.proposer import Scored, search
 from alder.records.budget import Budget
 from alder.records.effort import THOROUGH, Effort
 from alder.records.evidence import Evidence
@@ -115,6 +114,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         effort: How hard the coefficients of the front are fitted; an `alder.Effort`.
         max_rows: How many rows the search looks at, drawn at random from a larger table.
             Coefficients are fitted to all rows.
+        seconds: A guard: the search stops after so long with the best it has. Without it, effort
+            is counted, and the law does not depend on the computer.
         n_jobs: Cores; None means one and -1 all of them, as in scikit-learn.
         random_state: Draws the rows of a table larger than `max_rows`, and nothing else.
 
@@ -148,6 +149,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         model_selection: ModelSelection = "best",
         effort: Effort | None = None,
         max_rows: int = 2000,
+        seconds: float | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -158,6 +160,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         self.model_selection = model_selection
         self.effort = effort
         self.max_rows = max_rows
+        self.seconds = seconds
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -236,7 +239,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         if len(np.unique(weights)) > 1:
             roles = Roles(weight=_free_name("weight", (*names, target)))
             columns[str(roles.weight)] = weights
-        return Evidence(grammar, roles, Budget(), Trajectory(columns))
+        budget = Budget() if self.seconds is None else Budget(seconds=self.seconds)
+        return Evidence(grammar, roles, budget, Trajectory(columns))
 
     def _explain(self, table: Evidence) -> tuple[Front, Law]:
         """Return the front and the chosen law."""
@@ -245,16 +249,16 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             constant = _constant_law(table)
             return _front([constant], table), constant
         found = _candidates(_sample(table, self.max_rows, self.random_state))
-        laws = [self._fit_law(one.structure, table) for one in _undominated(found)]
+        laws = [self._fit_law(proposal, table) for proposal in _undominated(found)]
         front = _front(laws, table)
         if self.model_selection == "accuracy":
             return front, min(front, key=lambda one: one.loss).law
         return front, laws[0]
 
-    def _fit_law(self, structure: Expr, table: Evidence) -> Law:
+    def _fit_law(self, proposal: Proposal, table: Evidence) -> Law:
         grammar = table.grammar
         return fit(
-            structure,
+            proposal,
             table.rows(),
             target=grammar.target,
             variables=grammar.variables,
@@ -265,57 +269,28 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
 
 def _candidates(table: Evidence) -> tuple[Scored, ...]:
-    """Ask the built-in search for structures, the best first; the one place that names it."""
+    """Ask the built-in search for laws, the best first; the one place that names it."""
     rows = table.rows()
     y = rows[table.grammar.target.name]
     if y.min() == y.max():
         return ()
-    found = search(table, Width())
-    sound = [one for one in found if not check(Proposal(one.structure), table.grammar, rows)]
-    return (*sound, *_smaller(sound[0].structure, table)) if sound else ()
+    found = search(table)
+    front = [one for one in found.front if not check(one.proposal, table.grammar, rows)]
+    return (*found.laws, *front) if found.laws else ()
 
 
-def _smaller(law: Expr, table: Evidence) -> Iterator[Scored]:
-    """Yield what is left of a law, part by part, when the part that is missed least goes first.
-
-    A search returns laws about as good as its best one; a front also shows what each part brings.
-    """
-    rows, grammar = table.rows(), table.grammar
-    while size(law) > 1:
-        pruned = dict.fromkeys(prune(law, position) for position in positions(law))
-        left = [
-            each
-            for each in pruned
-            if each is not None
-            and size(each) < size(law)
-            and not check(Proposal(each), grammar, rows)
-        ]
-        if not left:
-            return
-        fits = fit_many(
-            left,
-            rows,
-            target=grammar.target,
-            variables=grammar.variables,
-            weight=table.roles.weight,
-            floors=grammar.floors,
-        )
-        law = left[int(fits.order[0])]
-        yield Scored(law, np.inf, float(np.min(fits.loss)))
-
-
-def _undominated(found: Sequence[Scored]) -> list[Scored]:
-    """Keep the best one, and those that no other beats in both size and error; a constant too."""
-    usable = [one for one in found if np.isfinite(one.loss)]
-    constant = Scored(Param("c1"), np.inf, np.inf)
-    best, *others = [*usable, constant]
-    kept = [best]
+def _undominated(found: Sequence[Scored]) -> list[Proposal]:
+    """Keep the best one first, then those that no other beats in size and error; a constant too."""
+    constant = Proposal(Param("c1"))
+    if not found:
+        return [constant]
+    kept = [found[0].proposal, constant]
     least = np.inf
-    for one in sorted([*others, best], key=lambda one: (size(one.structure), one.loss)):
-        if one.loss < least or one is constant:
-            least = min(least, one.loss)
-            if one is not best:
-                kept.append(one)
+    for one in sorted(found, key=lambda one: (size(one.structure), one.loss)):
+        if one.loss < least:
+            least = one.loss
+            if one is not found[0]:
+                kept.append(one.proposal)
     return kept
 
 

@@ -13,13 +13,12 @@ from alder.expr.canonical import canonical, skeleton_digest
 from alder.expr.nodes import Apply, Expr, Param, Var, size
 from alder.expr.text import parse
 from alder.ports import Submission
-from alder.proposers.search.beam import Width
 from alder.proposers.search.proposer import Search
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
 from alder.records.variable import Variable
 
-SEARCH = Search(Width(beam=4, terms=20, most_terms=3, kept=8))
+SEARCH = Search()
 
 
 def proposals(submission: Submission | None) -> list[Proposal]:

@@ -1,20 +1,60 @@
 """The built-in Law Revision Agent."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
 from alder.checking import check
 from alder.expr.canonical import skeleton_digest
-from alder.expr.text import to_text
+from alder.expr.nodes import Expr, Var, size, variables, walk
 from alder.ports import Submission
-from alder.proposers.search.beam import Scored, Width, search
+from alder.proposers.search.interactions import Structure, find_structure
+from alder.proposers.search.laws import Fitter
+from alder.proposers.search.pursuit import pursue
+from alder.proposers.search.rationale import explain
+from alder.proposers.search.shelf import Shelf
+from alder.proposers.search.table import Table, read_table
+from alder.proposers.search.tidy import Written, tidy
+from alder.proposers.search.watch import Watch
 from alder.records.evidence import Evidence
-from alder.records.proposal import Proposal
+from alder.records.grammar import Grammar
+from alder.records.proposal import Bounds, Proposal
 
 # Structures whose description is longer by less than this explain the rows about as well.
-_ABOUT_AS_WELL = 12.0
+_ABOUT_AS_WELL = 14.0
+_MOST_RIVALS = 12
+_TIDIED = 14
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """A structure with its coefficients, description length in nats, and mean squared rest."""
+
+    proposal: Proposal
+    values: Mapping[str, float]
+    length: float
+    loss: float
+
+    @property
+    def structure(self) -> Expr:
+        """The law itself."""
+        return self.proposal.structure
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a search brought: laws by description length, the front, and what the rows say."""
+
+    laws: tuple[Scored, ...]
+    front: tuple[Scored, ...]
+    structure: Structure
+    table: Table
+    fits: int
+    cut_short: bool
 
 
 @final
@@ -22,39 +62,107 @@ _ABOUT_AS_WELL = 12.0
 class Search:
     """Propose the structure with the shortest description that was not refused on these rows."""
 
-    width: Width = field(default_factory=Width)
-
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         """Return the best structure within the grammar, and rivals that fit about as well."""
         del rng
-        n_rows = evidence.initial.n_rows + sum(t.n_rows for t in evidence.trajectories)
-        refused = {
-            skeleton_digest(attempt.proposal.structure)
-            for attempt in evidence.attempts
-            if attempt.proposal is not None
-            and (attempt.problems or (attempt.fit is not None and attempt.fit.n_rows == n_rows))
-        }
-        rows = evidence.rows()
-        ranked = [
-            scored
-            for scored in search(evidence, self.width)
-            if not check(Proposal(scored.structure), evidence.grammar, rows)
-        ]
-        fresh = [one for one in ranked if skeleton_digest(one.structure) not in refused]
+        found = search(evidence)
+        refused = _refused(evidence)
+        fresh = [one for one in found.laws if skeleton_digest(one.structure) not in refused]
         if not fresh:
             return None
         best, *others = fresh
-        rivals = tuple(
-            Proposal(one.structure) for one in others if one.length < best.length + _ABOUT_AS_WELL
-        )
-        rationale = _rationale(best, others, evidence, n_rows)
-        return Submission(Proposal(best.structure, rationale=rationale), rivals=rivals)
+        near = [one for one in others if one.length < best.length + _ABOUT_AS_WELL]
+        rivals = tuple(one.proposal for one in near[:_MOST_RIVALS])
+        rationale = explain(best, others, found, evidence)
+        chosen = Proposal(best.structure, best.proposal.bounds, rationale, _scope(best, found))
+        return Submission(chosen, rivals=rivals, fits=found.fits)
 
 
-def _rationale(best: Scored, others: list[Scored], evidence: Evidence, n_rows: int) -> str:
-    names = evidence.grammar.variable_names
-    text = f"Shortest description of {n_rows} rows among the structures tried"
-    if others:
-        gap = others[0].length - best.length
-        text += f"; {gap:.1f} nats shorter than {to_text(others[0].structure, names)}"
-    return text + "."
+def search(evidence: Evidence) -> Found:
+    """Search the grammar for laws of the public rows; effort is counted, time only cuts short."""
+    grammar = evidence.grammar
+    table = read_table(evidence)
+    watch = Watch.of(max(evidence.budget.seconds - evidence.spent.seconds, 0.0))
+    structure = find_structure(table)
+    shelf = Shelf(
+        table,
+        set(grammar.operators),
+        structure.parity,
+        {variable.name: variable.unit for variable in grammar.variables},
+    )
+    fitter = Fitter(table, grammar.max_nodes)
+    laws = pursue(shelf, fitter, structure, watch)
+    tidied = [
+        one for law in laws[:_TIDIED] if (one := tidy(law, fitter, shelf.allowed)) is not None
+    ]
+    return Found(
+        _allowed(tidied, grammar, table),
+        _front(fitter, tidied, table),
+        structure,
+        table,
+        fitter.fits,
+        watch.is_over(),
+    )
+
+
+def _allowed(laws: list[Written], grammar: Grammar, table: Table) -> tuple[Scored, ...]:
+    """Keep what the grammar permits, equal structures once, the shortest first."""
+    kept: dict[str, Scored] = {}
+    for law in sorted(laws, key=lambda law: (round(law.length, 6), _mentions(law.structure))):
+        identity = skeleton_digest(law.structure)
+        if identity not in kept and not check(Proposal(law.structure), grammar, table.columns):
+            kept[identity] = _scored(law, table)
+    return tuple(kept.values())
+
+
+def _mentions(law: Expr) -> int:
+    """Count how often variables are named: x^2 comes before x*x."""
+    return sum(isinstance(node, Var) for node in walk(law))
+
+
+def _scored(law: Written, table: Table) -> Scored:
+    return Scored(_begun(law.proposal, law.values), law.values, law.length, law.rss / table.n)
+
+
+def _begun(proposal: Proposal, values: Mapping[str, float]) -> Proposal:
+    """Say where the parameters were found, so that they need not be looked for again."""
+    open_ = Bounds()
+    bounds = {
+        name: Bounds(old.lower, old.upper, old.clip(value))
+        for name, value in values.items()
+        for old in (proposal.bounds.get(name, open_),)
+    }
+    return Proposal(proposal.structure, bounds)
+
+
+def _front(fitter: Fitter, tidied: list[Written], table: Table) -> tuple[Scored, ...]:
+    """Return the laws that no other beats in both size and accuracy, the smallest first."""
+    known = [
+        Scored(_begun(law.proposal, law.values), law.values, law.length, law.rss / table.n)
+        for law in fitter.front.values()
+    ] + [_scored(law, table) for law in tidied]
+    front: list[Scored] = []
+    for one in sorted(known, key=lambda law: (size(law.structure), law.loss)):
+        if not front or one.loss < front[-1].loss:
+            front.append(one)
+    return tuple(front)
+
+
+def _refused(evidence: Evidence) -> set[str]:
+    """Return what was refused on as many rows as there are now: it would be refused again."""
+    n_rows = evidence.initial.n_rows + sum(t.n_rows for t in evidence.trajectories)
+    return {
+        skeleton_digest(attempt.proposal.structure)
+        for attempt in evidence.attempts
+        if attempt.proposal is not None
+        and (attempt.problems or (attempt.fit is not None and attempt.fit.n_rows == n_rows))
+    }
+
+
+def _scope(law: Scored, found: Found) -> str:
+    """Say over which ranges the rows speak for a law."""
+    columns = found.table.columns
+    return "; ".join(
+        f"{name} from {columns[name].min():.3g} to {columns[name].max():.3g}"
+        for name in variables(law.structure)
+    )

@@ -1,80 +1,221 @@
-"""What a term of a law may be: products of shapes of single variables, as the grammar allows."""
+"""The terms a set of interacting variables may have: products of shapes, ranked in closed form.
 
-from collections.abc import Iterator
-from itertools import combinations
+Every group of one or two variables is ranked apart, with the rest of the set left flexible: a
+group's shape times any polynomial of the others. Only the best of each group meet in products.
+Nothing is fitted here; parameters stand on their grids.
+"""
 
-from alder.expr.edits import fresh_parameter
-from alder.expr.nodes import Apply, Const, Expr, Param, Var
-from alder.expr.operators import OPERATORS
-from alder.records.grammar import Grammar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
 
-# Shapes of one variable that carry a scale: f(v / p).
-_SCALED = ("exp", "tanh", "sin", "cos", "softsign", "gate", "atan", "log", "sqrt")
-_EXPONENTS = (2.0, -1.0, -2.0, 3.0, 0.5, -0.5)
-_PARAMETER = "p"
+import numpy as np
+from numpy.typing import NDArray
 
+from alder.arrays import FloatArray
+from alder.expr.canonical import rename
+from alder.expr.nodes import Apply, Expr, Param, parameters, size, variables
+from alder.proposers.search.gains import Frame
+from alder.proposers.search.shapes import Dictionary, Factor, op
+from alder.proposers.search.shelf import Shelf
 
-def apply(name: str, *arguments: Expr) -> Expr:
-    """Apply an operator by name."""
-    return Apply(OPERATORS[name], arguments)
-
-
-def shapes(variable: str, grammar: Grammar) -> Iterator[Expr]:
-    """Yield shapes of one variable, the plain one first; `p` stands for a parameter to be named."""
-    allowed = set(grammar.operators)
-    v, p = Var(variable), Param(_PARAMETER)
-    yield v
-    if "pow" in allowed:
-        yield from (apply("pow", v, Const(exponent)) for exponent in _EXPONENTS)
-    elif "div" in allowed:
-        yield apply("div", Const(1.0), v)
-    if "powp" in allowed:
-        yield apply("powp", v, p)
-    scaled = _scaled(v, p, allowed)
-    if scaled is not None:
-        yield from (apply(name, scaled) for name in _SCALED if name in allowed)
-    yield from (apply(name, v) for name in ("abs", "sign") if name in allowed)
-    if {"add", "div"} <= allowed:
-        yield apply("div", Const(1.0), apply("add", v, p))
+_BEST_OF_TIER = 24
+# How many options are kept by their number of parameters: grids favour many, nature few.
+_KEPT = (5, 20, 16, 8, 4)
+_TIERS = 5
+# How many of each group and number of parameters meet in a product, by the number of groups.
+_MEET = {1: 24, 2: 20, 3: 5, 4: 3}
 
 
-def _scaled(v: Expr, p: Expr, allowed: set[str]) -> Expr | None:
-    if "mul" in allowed:
-        return apply("mul", p, v)
-    return apply("div", v, p) if "div" in allowed else None
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A product of shapes: `key` over placeholders, where to look for them, how many nodes."""
+
+    factors: tuple[Factor, ...]
+    n_nodes: int
+
+    @property
+    def key(self) -> tuple[Expr, ...]:
+        """What the term is, whatever its parameters."""
+        return tuple(factor.expr for factor in self.factors)
+
+    @property
+    def n_parameters(self) -> int:
+        """Count the nonlinear parameters."""
+        return sum(len(factor.names) for factor in self.factors)
 
 
-def pairs(grammar: Grammar) -> Iterator[Expr]:
-    """Yield shapes of two variables: shares, contrasts and sums."""
-    allowed = set(grammar.operators)
-    for a, b in combinations(grammar.variable_names, 2):
-        first, second = Var(a), Var(b)
-        if {"add", "div"} <= allowed:
-            total = apply("add", first, second)
-            yield apply("div", first, total)
-            yield apply("div", second, total)
-            if "sub" in allowed:
-                yield apply("div", apply("sub", first, second), total)
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """One way to write the part of a law that belongs to a set of variables."""
+
+    term: Term
+    length: float
 
 
-def factors(grammar: Grammar) -> tuple[Expr, ...]:
-    """Return every factor a term may have."""
-    single = [shape for name in grammar.variable_names for shape in shapes(name, grammar)]
-    return (*single, *pairs(grammar))
+def options(members: tuple[str, ...], shelf: Shelf, frame: Frame) -> list[Option]:
+    """Return the best ways to write the part of these variables, shortest description first."""
+    ranked: dict[tuple[str, ...], NDArray[np.intp]] = {}
+    for group in _groups(members):
+        rest = tuple(name for name in members if name not in group)
+        block, squares = shelf.flexible(group, rest)
+        gains = frame.block_gains(shelf.of(group).columns, block, squares)
+        ranked[group] = _best_of_group(shelf.of(group), frame, gains)
+    found: list[Option] = []
+    for parts in partitions(members):
+        found += _products([(shelf.of(group), ranked[group]) for group in parts], frame)
+    return _shortest(found)
 
 
-def with_fresh_parameters(term: Expr, law: Expr | None) -> Expr:
-    """Name each placeholder of a term by a parameter that the law does not have yet."""
-    taken: Expr = law if law is not None else Const(0.0)
+def _shortest(found: Sequence[Option]) -> list[Option]:
+    """Keep the shortest options of every number of parameters: grids favour many."""
+    best: dict[tuple[Expr, ...], Option] = {}
+    for one in sorted(found, key=lambda option: option.length):
+        best.setdefault(one.term.key, one)
+    kept: dict[int, int] = {}
+    result: list[Option] = []
+    for one in best.values():
+        tier = one.term.n_parameters
+        kept[tier] = kept.get(tier, 0) + 1
+        if tier < len(_KEPT) and kept[tier] <= _KEPT[tier]:
+            result.append(one)
+    return result
 
-    def visit(node: Expr) -> Expr:
-        nonlocal taken
-        if isinstance(node, Param):
-            fresh = fresh_parameter(taken, _PARAMETER)
-            taken = apply("add", taken, fresh)
-            return fresh
-        if isinstance(node, Apply):
-            return Apply(node.operator, tuple(visit(argument) for argument in node.arguments))
-        return node
 
-    return visit(term)
+def _groups(members: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    yield from ((name,) for name in members)
+    for i, first in enumerate(members):
+        yield from ((first, second) for second in members[i + 1 :])
+
+
+@lru_cache(maxsize=256)
+def partitions(members: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Split a set into groups of one or two, at most two of them pairs."""
+    if not members:
+        return ((),)
+    first, rest = members[0], members[1:]
+    found: list[tuple[tuple[str, ...], ...]] = [((first,), *parts) for parts in partitions(rest)]
+    for i, second in enumerate(rest):
+        for parts in partitions(rest[:i] + rest[i + 1 :]):
+            if sum(len(part) == 2 for part in parts) < 2:
+                found.append(((first, second), *parts))
+    return tuple(found)
+
+
+def _lengths(
+    frame: Frame, gains: FloatArray, n_parameters: NDArray[np.int64], n_nodes: NDArray[np.int64]
+) -> FloatArray:
+    n = len(frame.rest)
+    floor = 1e-24 * frame.rss + 1e-300
+    rss = np.maximum(frame.rss - gains, floor)
+    return 0.5 * n * np.log(rss / n) + 0.5 * n_parameters * np.log(n) + n_nodes
+
+
+def _best_of_group(shapes: Dictionary, frame: Frame, gains: FloatArray) -> NDArray[np.intp]:
+    """Return the best columns of a group by number of parameters, one grid point per shape."""
+    if not len(shapes):
+        return np.empty(0, dtype=np.intp)
+    lengths = _lengths(frame, gains, shapes.n_parameters, shapes.n_nodes)
+    order = np.argsort(lengths, kind="stable")
+    _, first = np.unique(shapes.shape_of[order], return_index=True)
+    best = order[np.sort(first)]
+    return _of_each_tier(shapes.n_parameters[best], best, _BEST_OF_TIER)
+
+
+def _of_each_tier(
+    tiers: NDArray[np.int64], ranked: NDArray[np.intp], most: int
+) -> NDArray[np.intp]:
+    """Keep the first few of every number of parameters."""
+    return np.concatenate([ranked[tiers == tier][:most] for tier in range(_TIERS)])
+
+
+def _products(chosen: Sequence[tuple[Dictionary, NDArray[np.intp]]], frame: Frame) -> list[Option]:
+    most = _MEET.get(len(chosen), 2)
+    best = [_of_each_tier(shapes.n_parameters[ranked], ranked, most) for shapes, ranked in chosen]
+    if not all(len(one) for one in best):
+        return []
+    picks = np.array(np.meshgrid(*best, indexing="ij")).reshape(len(best), -1)
+    columns = np.ones((picks.shape[1], frame.table.n_rows))
+    n_parameters = np.zeros(picks.shape[1], dtype=np.int64)
+    n_nodes = np.full(picks.shape[1], len(chosen), dtype=np.int64)
+    for (shapes, _), index in zip(chosen, picks, strict=True):
+        columns *= shapes.columns[index]
+        n_parameters += shapes.n_parameters[index]
+        n_nodes += shapes.n_nodes[index]
+    lengths = _lengths(frame, frame.gains(columns), n_parameters, n_nodes)
+    found: list[Option] = []
+    for tier in map(int, np.unique(n_parameters)):
+        here = np.flatnonzero(n_parameters == tier)
+        most = _KEPT[tier] if tier < len(_KEPT) else 0
+        for at in here[np.argsort(lengths[here], kind="stable")][:most]:
+            parts = zip(chosen, picks[:, at], strict=True)
+            factors = tuple(shapes.factor(int(index)) for (shapes, _), index in parts)
+            found.append(Option(Term(factors, int(n_nodes[at])), float(lengths[at])))
+    return found
+
+
+def written(term: Term, names: Sequence[str]) -> Expr | None:
+    """Write a term with these parameter names; None for the constant term."""
+    expr: Expr | None = None
+    used = 0
+    for factor in term.factors:
+        mapping = {old: names[used + k] for k, old in enumerate(factor.names)}
+        used += len(factor.names)
+        moved = rename(factor.expr, mapping) if mapping else factor.expr
+        expr = moved if expr is None else op("mul", expr, moved)
+    return expr
+
+
+def placed(term: Term, values: Sequence[float]) -> Term:
+    """Return the term with its parameters at these values."""
+    factors: list[Factor] = []
+    used = 0
+    for factor in term.factors:
+        near = tuple(values[used : used + len(factor.names)])
+        factors.append(Factor(factor.expr, factor.names, near, factor.limits))
+        used += len(factor.names)
+    return Term(tuple(factors), term.n_nodes)
+
+
+def near_of(term: Term) -> tuple[float, ...]:
+    """Return where the parameters of a term are, in order."""
+    return tuple(value for factor in term.factors for value in factor.near)
+
+
+def limits_of(term: Term) -> tuple[tuple[float, float], ...]:
+    """Return between what the parameters of a term may lie, in order."""
+    return tuple(value for factor in term.factors for value in factor.limits)
+
+
+def split(term: Term) -> Iterator[tuple[Term, Term]]:
+    """Yield a product with a sum among its factors as two products, with parameters of their own.
+
+    What acted through f(r) (v - s u) may as well act through f(r) v and g(r) u.
+    """
+    for k, factor in enumerate(term.factors):
+        match factor.expr:
+            case Apply(operator, (left, right)) if operator.name in ("add", "sub"):
+                rest = term.factors[:k] + term.factors[k + 1 :]
+                sides = [_bare(side) for side in (left, right)]
+                if all(variables(side) for side in sides):
+                    first, second = (_product((Factor(side), *rest)) for side in sides)
+                    yield first, second
+            case _:
+                pass
+
+
+def _bare(side: Expr) -> Expr:
+    """Leave out the scale of a summand: it gets a coefficient of its own."""
+    match side:
+        case Apply(operator, (Param(), inner)) if operator.name == "mul":
+            return inner
+        case _:
+            return side
+
+
+def _product(factors: tuple[Factor, ...]) -> Term:
+    known = [f for f in factors if not (set(parameters(f.expr)) - set(f.names))]
+    return Term(tuple(known), sum(size(f.expr) + 1 for f in known))
