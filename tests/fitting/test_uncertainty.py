@@ -100,6 +100,19 @@ def test_prediction_intervals_cover_new_observations(
     assert_nominal(inside / total * n_trials, n_trials, level)
 
 
+def test_intervals_cover_rows_of_a_group_the_fit_has_not_seen() -> None:
+    rng = np.random.default_rng(17)
+    n_trials, hits = 250, 0
+    for _ in range(n_trials):
+        x, g = rng.uniform(0.2, 2.0, 60), np.arange(60) // 10
+        y = 1.0 + 2.0 * x + rng.normal(0.0, 0.5, 6)[g] + rng.normal(0.0, 0.2, 60)
+        known = {"x": x[:50], "g": g[:50], "y": y[:50]}
+        law = fit("a + b*x", known, target="y", group="g").law
+        lower, upper = law.predict_interval({"x": x[50:51]})
+        hits += int(lower[0] <= y[50] <= upper[0])
+    assert_nominal(hits, n_trials)
+
+
 def test_intervals_of_the_mean_cover_the_law_behind_the_data() -> None:
     rng = np.random.default_rng(13)
     at = {"r": np.array([1.2, 2.0, 2.8]), "v": np.array([0.5, -0.5, 0.0])}

@@ -1,6 +1,6 @@
 r"""The error a law would make on rows it was not fitted to, where nobody set such rows apart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -18,8 +18,8 @@ from alder.segments import Segments
 from alder.tables import drop_missing
 
 FOLDS = 5
-# With fewer rows a fold would hold a single one.
-_FEWEST = 2 * FOLDS
+FEWEST = 2 * FOLDS
+"""With fewer rows a fold would hold a single one."""
 # Fitting k coefficients to n rows makes the error of the fit too small by a factor of about
 # 1 - 2 k / n (Akaike); beyond this many rows a coefficient that is under one percent, and the fit
 # need not be repeated to know it.
@@ -55,15 +55,15 @@ def held_out_error(
     target, floors = evidence.grammar.target.name, evidence.grammar.floors
     if evidence.validation is not None:
         rows = evidence.validation.columns
-        segments = _segments(rows, evidence)
+        segments = segments_of(rows, evidence)
         said = segments.total(evaluate(proposal.structure, rows, values, floors))
         y = segments.first(rows[target])
         return _over_variance(y, y - said, folds=0)
     rows, _ = drop_missing(evidence.rows(), evidence.columns)
-    segments = _segments(rows, evidence)
+    segments = segments_of(rows, evidence)
     observed = {name: segments.first(column) for name, column in rows.items()}
     n, k = len(observed[target]), len(parameters(proposal.structure))
-    if not _FEWEST <= n < _FEW_PER_COEFFICIENT * max(k, 1):
+    if not FEWEST <= n < _FEW_PER_COEFFICIENT * max(k, 1):
         return None
     part = parts_of(observed, evidence.roles.group, evidence.roles.time)
     n_parts = int(part.max()) + 1
@@ -71,14 +71,15 @@ def held_out_error(
     belongs = segments.number(len(rows[target]))
     for left_out in range(n_parts):
         out = part == left_out
-        found = _error_without(proposal, rows, out[belongs], evidence)
+        found = fit_without(out[belongs], [proposal], rows, evidence)
         if found is None:
             return None
-        error[out] = found
+        error[out] = found.errors[0]
     return _over_variance(observed[target], error, folds=n_parts)
 
 
-def _segments(rows: Mapping[str, FloatArray], evidence: Evidence) -> Segments:
+def segments_of(rows: Mapping[str, FloatArray], evidence: Evidence) -> Segments:
+    """Return which rows are one observation."""
     sums = evidence.roles.sums
     return Segments.of(None if sums is None else rows[sums])
 
@@ -104,10 +105,27 @@ def parts_of(
     return rng.permutation(n) % FOLDS
 
 
-def _error_without(
-    proposal: Proposal, rows: Mapping[str, FloatArray], out: NDArray[np.bool_], evidence: Evidence
-) -> FloatArray | None:
-    """Fit without some rows and return the errors on them; None where too few are left."""
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LeftOut:
+    """What laws say of rows they were not fitted to.
+
+    `errors` are (laws, observations left out); `loss` is the mean squared error of each fit to the
+    `n_kept` others.
+    """
+
+    errors: FloatArray
+    loss: FloatArray
+    n_kept: int
+
+
+def fit_without(
+    out: NDArray[np.bool_],
+    proposals: Sequence[Proposal],
+    rows: Mapping[str, FloatArray],
+    evidence: Evidence,
+) -> LeftOut | None:
+    """Fit without the rows marked by `out`, and ask about them; None where too few are left."""
     grammar, roles = evidence.grammar, evidence.roles
     kept = {name: column[~out] for name, column in rows.items()}
     judged = {name: column[out] for name, column in rows.items()}
@@ -115,20 +133,24 @@ def _error_without(
     if np.ptp(kept[grammar.target.name]) == 0.0 or not weighed:
         return None
     fits = fit_many(
-        [proposal], kept, target=grammar.target, variables=grammar.variables,
+        proposals, kept, target=grammar.target, variables=grammar.variables,
         sigma=roles.sigma, weight=roles.weight, group=roles.group, sums=roles.sums, effort=FULL,
         floors=grammar.floors,
     )  # fmt: skip
-    segments = _segments(judged, evidence)
-    said = evaluate(proposal.structure, judged, fits.values(0), grammar.floors)
-    error = segments.first(judged[grammar.target.name]) - segments.total(said)
+    segments = segments_of(judged, evidence)
     observed = {name: segments.first(column) for name, column in judged.items()}
-    return _without_offsets(error, observed, roles.group)
+    errors = np.zeros((len(proposals), len(observed[grammar.target.name])))
+    for m, proposal in enumerate(proposals):
+        said = evaluate(proposal.structure, judged, fits.values(m), grammar.floors)
+        error = observed[grammar.target.name] - segments.total(said)
+        errors[m] = without_offsets(error, observed, roles.group)
+    return LeftOut(errors, fits.loss, segments_of(kept, evidence).count(int((~out).sum())))
 
 
-def _without_offsets(
+def without_offsets(
     error: FloatArray, rows: Mapping[str, FloatArray], group: str | None
 ) -> FloatArray:
+    """Take the mean of each group off: group offsets are no part of a law."""
     if group is None:
         return error
     _, index = np.unique(rows[group], return_inverse=True)

@@ -122,12 +122,14 @@ class Law:
     ) -> tuple[FloatArray, FloatArray]:
         r"""Return the lower and upper ends of an interval for each row.
 
-        $$f \pm t_{\nu}\sqrt{J C J^\top + \sigma(f)^2}$$
+        $$f \pm t_{\nu}\sqrt{J C J^\top + \sigma(f)^2 + s^2 (1 + 1/G)}$$
 
         $J$ is the derivative of the prediction by the coefficients, $C$ their covariance and
-        $\sigma$ the noise of one observation, left out with `noise=False` and for events. $\nu$ is
-        the residual degrees of freedom, infinite where the noise was given. A direction in which
-        the rows of the fit do not determine the coefficients has no part in $C$: it moves no
+        $\sigma$ the noise of one observation; $s$ is the scatter of the $G$ groups of the fit,
+        since the row may come from a new one. Both are left out with `noise=False` and for events.
+        $\nu$ is the residual degrees of freedom, infinite where the noise was given, and no more
+        than $G - 1$ where groups scatter, which makes the interval rather too wide. A direction in
+        which the rows of the fit do not determine the coefficients has no part in $C$: it moves no
         prediction on rows like those. Without degrees of freedom the interval is infinite.
         """
         if not 0.0 < level < 1.0:
@@ -137,7 +139,7 @@ class Law:
             return np.zeros(0), np.zeros(0)
         names = [coefficient.name for coefficient in self.coefficients]
         f, J = jacobian(self.structure, columns, self.values, names, self.floors)
-        half = self.quantile(level) * np.sqrt(self._variance(f, J, noise=noise))
+        half = self.quantile(level, noise=noise) * np.sqrt(self._variance(f, J, noise=noise))
         lower, upper = np.broadcast_to([f - half, f + half], (2, n_rows))
         return np.array(lower), np.array(upper)
 
@@ -253,18 +255,22 @@ class Law:
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.einsum("ij,jk,ik->i", J, C, J)
             if noise and self.objective == "squared":
-                variance = variance + np.square(self.noise.sigma(f))
+                variance = variance + np.square(self.noise.sigma(f)) + self.noise.new_group**2
         return np.where(np.isnan(variance), np.inf, np.maximum(variance, 0.0))
 
-    def quantile(self, level: float = 0.95) -> float:
-        """Return how many standard deviations hold a share `level`: Student's, or Gauss's."""
+    def quantile(self, level: float = 0.95, *, noise: bool = False) -> float:
+        """Return how many standard deviations hold a share `level`: Student's, or Gauss's.
+
+        With `noise` those of an observation, whose group is one of few.
+        """
         from scipy.special import ndtri, stdtrit  # pyright: ignore[reportMissingTypeStubs]
 
-        if self.noise.origin == "given":
+        df = float("inf") if self.noise.origin == "given" else float(self.residual_df)
+        if noise and self.noise.between > 0.0:
+            df = min(df, self.noise.n_groups - 1.0)
+        if df == float("inf"):
             return float(ndtri(0.5 + level / 2.0))
-        if self.residual_df <= 0:
-            return float("inf")
-        return float(stdtrit(self.residual_df, 0.5 + level / 2.0))
+        return float(stdtrit(df, 0.5 + level / 2.0)) if df > 0.0 else float("inf")
 
 
 def _read(text: str) -> Law:

@@ -40,6 +40,11 @@ class Noise:
             if not (math.isfinite(part) and part >= 0.0):
                 raise BadParameter(f"Noise must be finite and not negative; got {part}.")
 
+    @property
+    def new_group(self) -> float:
+        r"""Standard deviation of a new group around the law: $s \sqrt{1 + 1/G}$ from G groups."""
+        return self.between * math.sqrt(1.0 + 1.0 / max(self.n_groups, 1))
+
     def sigma(self, predictions: FloatArray) -> FloatArray:
         """Return the standard deviation at each prediction."""
         return np.hypot(self.additive, self.proportional * predictions)

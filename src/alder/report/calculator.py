@@ -71,12 +71,12 @@ def calculator(law: Law) -> dict[str, Any]:
 def _data(law: Law) -> dict[str, Any]:
     floors, limits = law.floors, law.scope.limits
     covariance = np.where(np.isfinite(law.covariance), law.covariance, 0.0)
-    t = law.quantile()
+    t = [law.quantile(), law.quantile(noise=True)]
     return {
         "coefficients": [coefficient.value for coefficient in law.coefficients],
         "covariance": covariance.tolist(),
-        "noise": [law.noise.additive, law.noise.proportional],
-        "t": t if math.isfinite(t) else None,
+        "noise": [math.hypot(law.noise.additive, law.noise.new_group), law.noise.proportional],
+        "t": [one if math.isfinite(one) else None for one in t],
         "limits": [limits.get(variable.name) for variable in law.variables],
         "floors": [floors.denominator, floors.base, floors.exponent, floors.saturation],
         "events": law.objective == "events",

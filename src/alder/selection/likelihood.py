@@ -7,24 +7,24 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.consistency import errors_of
-from alder.expr.evaluate import evaluate
 from alder.expr.nodes import parameters
-from alder.fitting import Fits, fit_many
-from alder.records.effort import FULL, Tally
+from alder.fitting import Fits
+from alder.fitting.crossvalidation import (
+    FEWEST,
+    FOLDS,
+    fit_without,
+    parts_of,
+    segments_of,
+    without_offsets,
+)
+from alder.records.effort import Tally
 from alder.records.evidence import Evidence
 from alder.records.law import Law
 from alder.records.proposal import Proposal
-from alder.segments import Segments
 from alder.selection.noise import finest_of
 from alder.tables import drop_missing
 
 Weighing: TypeAlias = Literal["likelihood", "error", "bic", "uniform"]
-
-# Rows left out in turn where there is no validation; with fewer rows than twice as many, folds
-# would be too small to fit, and BIC takes their place.
-_FOLDS = 5
-_FEWEST = 2 * _FOLDS
-_FOLD_SEED = 20261116
 
 
 def bic(fits: Fits, evidence: Evidence) -> FloatArray:
@@ -67,12 +67,13 @@ def log_scores(
             [_on_validation(law, validation.columns, evidence, weighing) for law in laws]
         )
     rows = _complete(evidence.rows(), evidence)
-    n = _segments(rows, evidence).count(len(rows[evidence.grammar.target.name]))
-    if n < _FEWEST or evidence.roles.group is not None:
+    n = segments_of(rows, evidence).count(len(rows[evidence.grammar.target.name]))
+    if n < FEWEST or evidence.roles.group is not None:
         return -0.5 * criteria
     if tally is not None:
-        tally.fits += _FOLDS * len(proposals)
-    return _cross_validated(proposals, rows, evidence, weighing)
+        tally.fits += FOLDS * len(proposals)
+    scores = _cross_validated(proposals, rows, evidence, weighing)
+    return -0.5 * criteria if scores is None else scores
 
 
 def _complete(columns: Mapping[str, FloatArray], evidence: Evidence) -> dict[str, FloatArray]:
@@ -85,10 +86,10 @@ def _on_validation(
     law: Law, columns: Mapping[str, FloatArray], evidence: Evidence, weighing: Weighing
 ) -> float:
     rows, roles = _complete(columns, evidence), evidence.roles
-    segments = _segments(rows, evidence)
+    segments = segments_of(rows, evidence)
     observed = {name: segments.first(column) for name, column in rows.items()}
     f = segments.total(law.predict(rows))
-    error = _without_offsets(observed[evidence.grammar.target.name] - f, observed, roles.group)
+    error = without_offsets(observed[evidence.grammar.target.name] - f, observed, roles.group)
     if weighing == "error":
         return _by_error(error, finest_of(evidence))
     noise = observed.get(roles.sigma or "", law.noise.sigma(f))
@@ -98,42 +99,31 @@ def _on_validation(
     return log_likelihood(error, np.square(noise) + np.square(known), finest_of(evidence))
 
 
-def _segments(rows: Mapping[str, FloatArray], evidence: Evidence) -> Segments:
-    sums = evidence.roles.sums
-    return Segments.of(None if sums is None else rows[sums])
-
-
 def _cross_validated(
     proposals: Sequence[Proposal],
     rows: Mapping[str, FloatArray],
     evidence: Evidence,
     weighing: Weighing,
-) -> FloatArray:
+) -> FloatArray | None:
     """Leave out a fifth of the rows in turn, and judge every law by those left out."""
-    target, roles = evidence.grammar.target, evidence.roles
-    segments = _segments(rows, evidence)
-    n_rows = len(rows[target.name])
-    fold = np.random.default_rng(_FOLD_SEED).permutation(segments.count(n_rows)) % _FOLDS
-    of_row = fold[segments.number(n_rows)]
-    errors = np.zeros((len(proposals), len(fold)))
+    sigma = evidence.roles.sigma
+    segments = segments_of(rows, evidence)
+    observed = {name: segments.first(column) for name, column in rows.items()}
+    belongs = segments.number(len(rows[evidence.grammar.target.name]))
+    part = parts_of(observed)
+    k = np.array([len(parameters(proposal.structure)) for proposal in proposals])
+    errors = np.zeros((len(proposals), len(part)))
     variances = np.ones_like(errors)
-    for left_out in range(_FOLDS):
-        kept = {name: column[of_row != left_out] for name, column in rows.items()}
-        judged = {name: column[of_row == left_out] for name, column in rows.items()}
-        parts = _segments(judged, evidence)
-        y = parts.first(judged[target.name])
-        fits = fit_many(
-            proposals, kept, target=target, variables=evidence.grammar.variables,
-            sigma=roles.sigma, weight=roles.weight, sums=roles.sums, effort=FULL,
-            floors=evidence.grammar.floors,
-        )  # fmt: skip
-        for m, proposal in enumerate(proposals):
-            f = evaluate(proposal.structure, judged, fits.values(m), evidence.grammar.floors)
-            n, k = len(fold) - len(y), len(parameters(proposal.structure))
-            errors[m, fold == left_out] = y - parts.total(f)
-            noise = None if roles.sigma is None else parts.first(judged[roles.sigma])
-            variance = float(fits.loss[m]) * n / max(n - k, 1)
-            variances[m, fold == left_out] = variance if noise is None else np.square(noise)
+    for left_out in range(FOLDS):
+        out = part == left_out
+        found = fit_without(out[belongs], proposals, rows, evidence)
+        if found is None:
+            return None
+        errors[:, out] = found.errors
+        n = found.n_kept
+        unexplained = found.loss * n / np.maximum(n - k, 1)
+        given = None if sigma is None else np.square(observed[sigma][out])
+        variances[:, out] = unexplained[:, None] if given is None else given
     finest = finest_of(evidence)
     if weighing == "error":
         return np.array([_by_error(error, finest) for error in errors])
@@ -157,14 +147,3 @@ def _by_error(error: FloatArray, finest: float) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         found = -float(np.log(np.mean(np.square(error)) + finest * finest))
     return found if np.isfinite(found) else -np.inf
-
-
-def _without_offsets(
-    error: FloatArray, rows: Mapping[str, FloatArray], group: str | None
-) -> FloatArray:
-    """Take the mean of each group off: group offsets are no part of a law."""
-    if group is None:
-        return error
-    _, index = np.unique(rows[group], return_inverse=True)
-    index = index.reshape(-1)
-    return error - (np.bincount(index, error) / np.bincount(index))[index]

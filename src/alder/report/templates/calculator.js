@@ -13,11 +13,12 @@ const slope = (X, j) => {
   return (at(D.coefficients[j] + h) - at(D.coefficients[j] - h)) / (2 * h);
 };
 const half = (X, f, noise) => {
-  if (D.t === null) return Infinity;
+  const t = D.t[noise ? 1 : 0];
+  if (t === null) return Infinity;
   const J = D.coefficients.map((_, j) => slope(X, j));
   let variance = noise ? D.noise[0] ** 2 + (D.noise[1] * f) ** 2 : 0;
   J.forEach((a, i) => J.forEach((b, j) => { variance += a * D.covariance[i][j] * b; }));
-  return D.t * sqrt(max(variance, 0));
+  return t * sqrt(max(variance, 0));
 };
 const inside = (X) => X.every((x, i) => !D.limits[i] || (x >= D.limits[i][0] && x <= D.limits[i][1]));
 const answer = (X) => {
