@@ -201,7 +201,10 @@ def _inseparable(
             return _Test(cause, "No experiment was asked for.", is_made=False)
         return _Test(cause, f"{_count(n, 'safe experiment')} on offer could be asked for.")
     names = [to_text(c.law.structure, [v.name for v in c.law.variables]) for c in candidates[:3]]
-    reason = f"{len(candidates)} laws are left and no safe experiment on offer separates them"
+    reason = (
+        f"{len(candidates)} laws are left and no safe experiment on offer separates them, because "
+        "they agree within the noise about all of those"
+    )
     if len(candidates) < 2:
         reason = "No safe experiment on offer would say more about the law that is left"
     if held_back:

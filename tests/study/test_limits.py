@@ -152,6 +152,13 @@ def test_an_audit_chooses_again_within_the_limits_of_the_ledger(
     assert words in " ".join(capsys.readouterr().out.split())
 
 
+def test_the_report_says_what_every_experiment_had_to_keep(tmp_path: Path) -> None:
+    ledger, page = tmp_path / "run.alder", tmp_path / "report.html"
+    run(pool_of([]), ledger=ledger, limits={"y": (-math.inf, HIGH)})
+    main(["report", str(ledger), "--out", str(page)])
+    assert f"y &lt;= {HIGH:g}, with coefficients moved by 2 sd" in page.read_text("utf-8")
+
+
 def test_an_audit_finds_a_choice_beyond_the_limits(tmp_path: Path) -> None:
     """A ledger that claims limits which its choices did not keep."""
     run(pool_of([]), ledger=tmp_path / "run.alder")

@@ -363,6 +363,8 @@ def _reproduce(story: Story) -> dict[str, Any]:
         ("Proposer, selector", f"{configuration.proposer}, {configuration.selector}"),
         ("Events", f"{state.n_events}"),
     ]
+    if configuration.limits:
+        plain.append(("Limits of every experiment", words.limits_held(configuration.limits)))
     if story.best is not None:
         unit = story.evidence.grammar.target.unit
         size = with_unit(short(words.noise_size(story.best, story), 2), unit)

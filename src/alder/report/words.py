@@ -1,6 +1,6 @@
 """What a report says in words, generated from the ledger: headline, paragraph, fates, causes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -16,6 +16,7 @@ from alder.report.numbers import short, with_unit
 from alder.report.rivals import Rival
 from alder.report.story import Story
 from alder.segments import Segments
+from alder.study.parts import limits_from_json
 
 CATEGORIES: dict[str, str] = {
     "accept": "admitted",
@@ -205,3 +206,15 @@ def held_out(attempt: Attempt, evidence: Evidence) -> str:
         which = f"cross-validated over {count(attempt.folds, 'fold')}"
     rms = float(np.sqrt(attempt.validation_nmse * np.var(y)))
     return f"RMS error {with_unit(short(rms, 2), target.unit)}, {which}"
+
+
+def limits_held(limits: Mapping[str, object]) -> str:
+    """Say what every experiment had to show under every law that stood.
+
+    >>> limits_held({"columns": {"T": [0.0, 350.0]}, "sigmas": 2.0})
+    '0 <= T <= 350, with coefficients moved by 2 sd'
+    """
+    held = limits_from_json(limits)
+    if held is None:
+        return f"as the function {limits.get('predicate', '')} says"
+    return f"{held}, with coefficients moved by {held.sigmas:g} sd"
