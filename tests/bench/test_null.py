@@ -1,10 +1,13 @@
+import json
+
 import numpy as np
 import pytest
 
 from alder.bench.benchmark import Row
 from alder.bench.null.adversary import Adversary
-from alder.bench.null.run import figures, table, upper_bound, world_rows
+from alder.bench.null.run import figures, table, upper_bound
 from alder.bench.null.worlds import NULL, TARGET, TRUE, null_world, true_world
+from alder.cli.main import main
 from alder.records.verdict import Category
 from alder.verification.spending import AlphaSpending, Naive, level
 from alder.verification.structure import signed_rank_p
@@ -13,8 +16,12 @@ METHOD = "alpha-spending"
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    return [row for number in range(20) for row in world_rows(number, 11, (METHOD,))]
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """Twenty worlds, as the command measures them: in a process without the checks of tests."""
+    out = tmp_path_factory.mktemp("null")
+    asked = ["--cases", "20", "--seed", "11", "--method", METHOD, "--out", str(out)]
+    assert main(["bench", "null", *asked]) == 0
+    return [json.loads(line) for line in (out / "rows.jsonl").read_text("utf-8").splitlines()]
 
 
 def test_a_hundred_laws_get_no_false_one_admitted(rows: list[Row]) -> None:
