@@ -1,7 +1,7 @@
 """Alder beside its peers: who finds the law, in the same rows and the same CPU time?
 
     python benchmarks/recovery.py [--seconds 30] [--jobs 1] [--out recovery-results] [--resume]
-        [--method alder --method operon ...] [--cases 'feynman-*'] [--seed 0]
+        [--method alder --method operon ...] [--cases 'feynman-*'] [--seed N]
 
 Twenty laws of NovelLaw (seven variables, 0.5 % noise, 288 public rows; form sets a and b) and the
 first thirty equations of the Feynman set (published ranges, 500 rows, no noise). One core each;
@@ -38,6 +38,8 @@ from alder.bench.runs import Plan, run
 from alder.errors import AlderError
 
 SETS = ("novellaw", "feynman")
+# No proposer was developed on the rows this seed draws.
+_SEED = 20261117
 # A method may end a generation late; more than this share of its seconds is over.
 _OVER = 1.1
 # What a row may take besides its search: formulas are compared, and numbers refitted.
@@ -151,7 +153,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="CPU seconds for each case")
     parser.add_argument("--cases", help="globs such as 'feynman-*', or the first so many")
     parser.add_argument("--method", action="append", help="one method; may be repeated")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=_SEED)
     parser.add_argument("--jobs", type=int, default=1, help="cases measured at once")
     parser.add_argument("--out", type=Path, default=Path("recovery-results"))
     parser.add_argument("--resume", action="store_true", help="keep rows of an earlier run")
