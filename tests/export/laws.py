@@ -7,6 +7,7 @@ from alder.expr.evaluate import evaluate, rounding_bound
 from alder.expr.nodes import Expr, parameters, variables
 from alder.expr.operators import OPERATORS, Floors
 from alder.expr.sample import random_tree
+from alder.expr.text import parse
 from alder.records.coefficient import Coefficient
 from alder.records.law import Law
 from alder.records.noise import Noise
@@ -41,6 +42,11 @@ def random_law(rng: np.random.Generator, n_nodes: int, floors: Floors | None = N
     structure = random_tree(rng, n_nodes, NAMES, tuple(OPERATORS))
     values = {f"p{i}": float(rng.normal(scale=2.0)) for i in range(6)}
     return law_of(structure, values, floors)
+
+
+def law_of_a_vanishing_power() -> Law:
+    """Return the sign of a power of the floor, which is zero by the rules of the operators."""
+    return law_of(parse("sign((-abs(r))^p0)", NAMES), {"p0": 2.0037393140128352})
 
 
 def random_rows(rng: np.random.Generator, n_rows: int) -> dict[str, FloatArray]:

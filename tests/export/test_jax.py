@@ -6,7 +6,14 @@ import pytest
 from alder.export.jax import to_jax
 from alder.expr.operators import OPERATORS
 from alder.expr.text import parse
-from export.laws import NAMES, assert_agrees, law_of, random_law, random_rows
+from export.laws import (
+    NAMES,
+    assert_agrees,
+    law_of,
+    law_of_a_vanishing_power,
+    random_law,
+    random_rows,
+)
 
 jax = pytest.importorskip("jax")
 
@@ -20,8 +27,9 @@ def load(text: str) -> types.ModuleType:
 def test_the_jax_function_agrees_with_evaluate() -> None:
     rng = np.random.default_rng(3)
     with jax.enable_x64(True):
-        for n_nodes in (5, 9, 15, 21, 31):
-            law, rows = random_law(rng, n_nodes), random_rows(rng, 20)
+        laws = [random_law(rng, n_nodes) for n_nodes in (5, 9, 15, 21, 31)]
+        for law in (*laws, law_of_a_vanishing_power()):
+            rows = random_rows(rng, 20)
             columns = [rows[variable.name] for variable in law.variables]
             module = load(to_jax(law))
             got = np.broadcast_to(np.asarray(jax.jit(module.law)(*columns)), 20)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from alder.export.python import to_python
 from alder.expr.operators import Floors
 from alder.records.law import Law
-from export.laws import assert_agrees, random_law, random_rows
+from export.laws import assert_agrees, law_of_a_vanishing_power, random_law, random_rows
 
 
 def load(text: str) -> types.ModuleType:
@@ -46,6 +46,11 @@ def test_the_python_guard_agrees_with_in_scope(seed: int) -> None:
     law, rows = random_law(rng, 9), random_rows(rng, 20)
     guard = call(law, load(to_python(law)).law_in_scope, rows)
     assert guard.tolist() == law.in_scope(rows).tolist()
+
+
+def test_a_power_that_vanishes_in_evaluate_vanishes_in_python() -> None:
+    law, rows = law_of_a_vanishing_power(), random_rows(np.random.default_rng(0), 10)
+    assert assert_agrees(law, rows, call(law, load(to_python(law)).law, rows)) == 10
 
 
 def test_the_python_function_is_finite_at_the_ends_of_floats() -> None:

@@ -1,7 +1,7 @@
 """A law as a C99 function with its header."""
 
 from alder.export.listing import Listing, listing, literal
-from alder.expr.operators import Floors
+from alder.expr.operators import TINY, Floors
 from alder.records.law import Law
 
 _TEMPLATES = {
@@ -12,7 +12,7 @@ _TEMPLATES = {
     "neg": "-{0}",
     "pow_integer": "pow({0}, {1})",
     "pow_inverse": "1.0 / away(pow({0}, {1}))",
-    "pow_real": "pow(positive({0}), {1})",
+    "pow_real": "flushed(pow(positive({0}), {1}))",
     "exp": "exp(clipped({0}))",
     "log": "log(positive({0}))",
     "sqrt": "({0} > 0.0 ? sqrt({0}) : 0.0)",
@@ -109,6 +109,10 @@ def _used_helpers(body: str, floors: Floors) -> list[str]:
         "positive": (
             "Keep a base above zero.",
             "    return x < {0} ? {0} : x;".format(literal(floors.base)),
+        ),
+        "flushed": (
+            "Return zero for a power so small that doubles run out of digits.",
+            f"    return x < {literal(TINY)} ? 0.0 : x;",
         ),
     }
     return [

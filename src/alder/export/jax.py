@@ -1,6 +1,7 @@
 """A law as a JAX function: it can be jitted, differentiated and mapped over rows."""
 
 from alder.export.listing import Listing, listing, literal
+from alder.expr.operators import TINY
 from alder.records.law import Law
 
 _TEMPLATES = {
@@ -11,7 +12,7 @@ _TEMPLATES = {
     "neg": "-{0}",
     "pow_integer": "jnp.power({0}, {1})",
     "pow_inverse": "1.0 / away(jnp.power({0}, {1}))",
-    "pow_real": "jnp.power(positive({0}), {1})",
+    "pow_real": "flushed(jnp.power(positive({0}), {1}))",
     "exp": "jnp.exp(clipped({0}))",
     "log": "jnp.log(positive({0}))",
     "sqrt": "jnp.where({0} > 0.0, jnp.sqrt(jnp.where({0} > 0.0, {0}, 1.0)), 0.0)",
@@ -62,6 +63,11 @@ def away(x):
     return jnp.where(jnp.abs(x) < floor, jnp.copysign(floor, x), x)
 
 
+def flushed(x):
+    """Return zero for a power so small that floats run out of digits."""
+    return jnp.where(x < {tiny}, 0.0, x)
+
+
 def positive(x):
     """Keep a base above zero."""
     return jnp.maximum(x, max(BASE, float(kind().tiny)))
@@ -78,6 +84,7 @@ def to_jax(law: Law) -> str:
         base=literal(floors.base),
         exponent=literal(floors.exponent),
         saturation=literal(floors.saturation),
+        tiny=literal(TINY),
     )
     comment = "\n".join(f"# {line}".rstrip() for line in code.heading)
     imports = "import math\n\nimport jax.numpy as jnp"

@@ -19,7 +19,7 @@ _C_WORDS = """
 """
 # What the exported text itself calls or defines.
 _OWN_WORDS = """
-    math jnp jax sp sympy law law_in_scope in_scope main sat away positive clipped power
+    math jnp jax sp sympy law law_in_scope in_scope main sat away positive clipped power flushed
     pow exp log sqrt tanh sin cos asin acos atan fabs copysign abs max min sign where float int
     bool Abs Max Min Piecewise Symbol symbols values limits np NAN INFINITY HUGE_VAL errno inside
 """

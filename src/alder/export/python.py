@@ -1,6 +1,7 @@
 """A law as a Python function without any dependency."""
 
 from alder.export.listing import Listing, listing, literal
+from alder.expr.operators import TINY
 from alder.records.law import Law
 
 _TEMPLATES = {
@@ -11,7 +12,7 @@ _TEMPLATES = {
     "neg": "-{0}",
     "pow_integer": "power({0}, {1})",
     "pow_inverse": "1.0 / away(power({0}, {1}))",
-    "pow_real": "power(max({0}, BASE), {1})",
+    "pow_real": "flushed(power(max({0}, BASE), {1}))",
     "exp": "math.exp(clipped({0}, EXPONENT))",
     "log": "math.log(max({0}, BASE))",
     "sqrt": "math.sqrt(max({0}, 0.0))",
@@ -53,6 +54,11 @@ def away(x):
     return math.copysign(DENOMINATOR, x) if abs(x) < DENOMINATOR else x
 
 
+def flushed(x):
+    """Return zero for a power so small that floats run out of digits."""
+    return 0.0 if x < {tiny} else x
+
+
 def power(x, n):
     """Return x to the power n, infinite where that is too large for a float."""
     try:
@@ -74,6 +80,7 @@ def to_python(law: Law) -> str:
         base=literal(floors.base),
         exponent=literal(min(floors.exponent, _LARGEST_EXPONENT)),
         saturation=literal(floors.saturation),
+        tiny=literal(TINY),
     )
     comment = "\n".join(f"# {line}".rstrip() for line in code.heading)
     return f"{comment}\n\nimport math\n\n{total}\n\n{_functions(code)}"

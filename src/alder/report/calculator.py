@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from alder.export.listing import listing
+from alder.expr.operators import TINY
 from alder.records.law import Law
 from alder.records.variable import Variable
 from alder.report.mathml import name_mathml
@@ -20,7 +21,7 @@ _TEMPLATES = {
     "neg": "-({0})",
     "pow_integer": "pow({0},{1})",
     "pow_inverse": "1/away(pow({0},{1}))",
-    "pow_real": "pow(max({0},BASE),{1})",
+    "pow_real": "flushed(pow(max({0},BASE),{1}))",
     "exp": "exp(clipped({0},EXPONENT))",
     "log": "log(max({0},BASE))",
     "sqrt": "sqrt(max({0},0))",
@@ -40,10 +41,10 @@ _TEMPLATES = {
 }
 # What the script itself defines, and words of the language that Python and C do not have.
 _WORDS = """
-    X C Math BASE EXPONENT DENOMINATOR SATURATION abs function var let typeof instanceof arguments
-    eval interface package implements super yield await async of get set undefined NaN Infinity
-    document window debugger extends finally in with import null static enum void D slope half
-    answer magnitude unit write two card knobs chance say show
+    X C Math BASE EXPONENT DENOMINATOR SATURATION TINY abs function var let typeof instanceof
+    arguments eval interface package implements super yield await async of get set undefined NaN
+    Infinity document window debugger extends finally in with import null static enum void D slope
+    half answer magnitude unit write two card knobs chance say show
 """
 # A slider reaches so far beyond the scope, as a share of its width: outside can be seen, too.
 _BEYOND = 0.2
@@ -78,7 +79,7 @@ def _data(law: Law) -> dict[str, Any]:
         "noise": [math.hypot(law.noise.additive, law.noise.new_group), law.noise.proportional],
         "t": [one if math.isfinite(one) else None for one in t],
         "limits": [limits.get(variable.name) for variable in law.variables],
-        "floors": [floors.denominator, floors.base, floors.exponent, floors.saturation],
+        "floors": [floors.denominator, floors.base, floors.exponent, floors.saturation, TINY],
         "events": law.objective == "events",
         "unit": unit_text(law.target.unit),
         "units": [unit_text(variable.unit) for variable in law.variables],

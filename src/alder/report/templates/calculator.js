@@ -1,10 +1,11 @@
 (() => {
 const { abs, pow, exp, log, sqrt, tanh, sin, cos, asin, acos, atan, max, min, sign } = Math;
 const D = {{ data|raw }};
-const [DENOMINATOR, BASE, EXPONENT, SATURATION] = D.floors;
+const [DENOMINATOR, BASE, EXPONENT, SATURATION, TINY] = D.floors;
 const clipped = (x, limit) => min(max(x, -limit), limit);
 const sat = (x) => clipped(x, SATURATION);
 const away = (x) => abs(x) >= DENOMINATOR ? x : x < 0 || Object.is(x, -0) ? -DENOMINATOR : DENOMINATOR;
+const flushed = (x) => x < TINY ? 0 : x;
 const law = (X, C) => { {{ body|raw }} };
 const slope = (X, j) => {
   const h = 1e-3 * sqrt(D.covariance[j][j]);
