@@ -4,7 +4,7 @@ A regressor has no verifier: its law explains the rows it was given and is not a
 see `alder.discover`.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from numbers import Number
@@ -16,9 +16,10 @@ import numpy.typing as npt
 from alder.arrays import FloatArray
 from alder.checking import check
 from alder.errors import BadParameter, MissingExtra
-from alder.expr.nodes import Const, Param, size
+from alder.expr.edits import positions, prune
+from alder.expr.nodes import Const, Expr, Param, size
 from alder.expr.operators import OPERATORS
-from alder.fitting import fit
+from alder.fitting import fit, fit_many
 from alder.fitting.threads import limit_threads
 from alder.proposers.search.proposer import Scored, search
 from alder.records.budget import Budget
@@ -276,7 +277,38 @@ def _candidates(table: Evidence) -> tuple[Scored, ...]:
         return ()
     found = search(table)
     front = [one for one in found.front if not check(one.proposal, table.grammar, rows)]
-    return (*found.laws, *front) if found.laws else ()
+    if not found.laws:
+        return ()
+    return (*found.laws, *front, *_smaller(found.laws[0].structure, table))
+
+
+def _smaller(law: Expr, table: Evidence) -> Iterator[Scored]:
+    """Yield what is left of a law, part by part, when the part that is missed least goes first.
+
+    A search passes through few laws much worse than its best; a front shows what each part brings.
+    """
+    rows, grammar = table.rows(), table.grammar
+    while size(law) > 1:
+        pruned = dict.fromkeys(prune(law, position) for position in positions(law))
+        left = [
+            each
+            for each in pruned
+            if each is not None
+            and size(each) < size(law)
+            and not check(Proposal(each), grammar, rows)
+        ]
+        if not left:
+            return
+        fits = fit_many(
+            left,
+            rows,
+            target=grammar.target,
+            variables=grammar.variables,
+            weight=table.roles.weight,
+            floors=grammar.floors,
+        )
+        law = left[int(fits.order[0])]
+        yield Scored(Proposal(law), {}, np.inf, float(np.min(fits.loss)))
 
 
 def _undominated(found: Sequence[Scored]) -> list[Proposal]:
