@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import final
 
 from alder.errors import BadStudy
+from alder.spelling import printable
 
 
 @final
@@ -24,13 +26,24 @@ class Budget:
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse limits below zero, and batches of nothing."""
+        """Refuse limits that are no numbers, or below zero, and batches of nothing."""
+        self._require_numbers()
         for name in ("proposals", "batch"):
             if getattr(self, name) < 1:
                 raise BadStudy(f"budget.{name} must be at least 1; got {getattr(self, name)}.")
         for name in ("queries", "cost", "seconds"):
             if not getattr(self, name) >= 0:
                 raise BadStudy(f"budget.{name} must not be negative; got {getattr(self, name)}.")
+
+    def _require_numbers(self) -> None:
+        for name in ("proposals", "queries", "batch", "tokens"):
+            limit: object = getattr(self, name)
+            if not (isinstance(limit, Integral) or (name == "tokens" and limit is None)):
+                raise BadStudy(f"budget.{name} is a whole number; got {printable(repr(limit))}.")
+        for name in ("cost", "seconds"):
+            limit = getattr(self, name)
+            if not isinstance(limit, Real):
+                raise BadStudy(f"budget.{name} is a number; got {printable(repr(limit))}.")
 
 
 @final

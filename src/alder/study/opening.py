@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import final
 
@@ -28,6 +29,7 @@ from alder.records.proposal import Proposal
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.segments import Segments
+from alder.spelling import printable
 from alder.study.journal import LedgerJournal, Watch
 from alder.study.parts import (
     Safe,
@@ -88,8 +90,7 @@ class Opened:
 
 def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
     """Begin a study, or take it up where its ledger ends."""
-    if asked.seed < 0:
-        raise BadStudy(f"The seed is a whole number from 0 on; got {asked.seed}.")
+    _require_kinds(asked)
     proposer_name, proposer = as_proposer(asked.proposer, asked.guesses, asked.grammar)
     selector_name, selector = as_selector(asked.selector)
     world = bind(as_world(asked.world), asked.grammar, asked.roles)
@@ -133,6 +134,21 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
         _begin(journal, configuration, rows, vault)
         stages = Stages(proposer, vault, refitter(journal), selector, world, held_back)
         return Opened(stages, journal, rows.n_dropped, undo.pop_all())
+
+
+def _require_kinds(asked: Asked) -> None:
+    """Refuse settings of another kind before anything is made of them."""
+    seed: object = asked.seed
+    if not (isinstance(seed, Integral) and int(seed) >= 0):
+        raise BadStudy(f"The seed is a whole number from 0 on; got {printable(repr(seed))}.")
+    kinds = {"grammar": Grammar, "budget": Budget, "protected": Protected | None}
+    for name, kind in kinds.items():
+        given: object = getattr(asked, name)
+        if not isinstance(given, kind):
+            write = "Protected(admission=rows)" if name == "protected" else f"{name.title()}(...)"
+            raise BadStudy(
+                f"`{name}` is a {type(given).__name__}; write {name}=alder.{write} instead."
+            )
 
 
 def _begin(
