@@ -19,18 +19,10 @@ from alder.arrays import FloatArray
 from alder.ports import Forecast
 from alder.records.evidence import Candidate, Choice, Evidence, Separation
 from alder.selection.batch import Offer, Pick, Weights, greedy, relative_cost, short_list
-from alder.selection.coverage import coverage_of
-from alder.selection.feasible import feasible, money_left
-from alder.selection.noise import likeliest, unit_of
+from alder.selection.feasible import money_left
 from alder.selection.single import LEAST_SIGMAS, about_one
-from alder.selection.spread import (
-    Ensemble,
-    assemble,
-    deviations,
-    measure,
-    pair_mass,
-    separations,
-)
+from alder.selection.spread import Ensemble, deviations, pair_mass, separations
+from alder.selection.survey import survey
 
 MOST_PAIRS = 3
 """How many pairs of laws a choice names."""
@@ -60,23 +52,16 @@ class Disagreement:
         """Return up to n experiments, best first; without chance, so `rng` is not used."""
         if len(candidates) < 2:
             return about_one(candidates, evidence, forecast, n, rng)
-        pool = forecast.pool()
-        positions = feasible(pool, evidence)
-        if not len(positions) or n < 1:
+        found = survey(candidates, evidence, forecast, self.least_sigmas) if n > 0 else None
+        if found is None:
             return ()
-        centre = likeliest(candidates)
-        ensemble = assemble(tuple(candidates), centre, unit_of(centre.law, evidence))
-        spread = measure(ensemble, forecast, positions)
-        if not spread.sigmas.max() > self.least_sigmas:
-            return ()
-        coverage = coverage_of(pool, positions, evidence)
-        scale = float(spread.pairs.max())
-        score = spread.pairs + scale * (
+        pool, positions, coverage = found.pool, found.positions, found.coverage
+        ensemble, scale = found.ensemble, float(found.spread.pairs.max())
+        score = found.spread.pairs + scale * (
             self.weights.coverage * coverage.distance(positions)
             - self.weights.cost * relative_cost(pool, positions)
         )
-        n_outputs = forecast.predict(centre.law, positions[:1]).size
-        chosen = short_list(score, coverage, positions, n_outputs * len(candidates))
+        chosen = short_list(score, coverage, positions, found.n_forecasts)
         saturated, plain = deviations(ensemble, forecast, chosen)
         directions = _directions(ensemble, saturated)
         offer = Offer(pool, chosen, directions, coverage, money_left(evidence))

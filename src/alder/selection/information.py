@@ -23,13 +23,13 @@ from alder.arrays import FloatArray
 from alder.ports import Forecast
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.selection.batch import Offer, Weights, relative_cost, short_list
-from alder.selection.coverage import coverage_of, nearest
+from alder.selection.coverage import nearest
 from alder.selection.disagreement import MOST_PAIRS, describe
-from alder.selection.feasible import feasible, first_of_best, money_left
-from alder.selection.noise import likeliest, unit_of
+from alder.selection.feasible import first_of_best, money_left
 from alder.selection.sensitivity import sensitivity
 from alder.selection.single import LEAST_SIGMAS, about_one
-from alder.selection.spread import Ensemble, assemble, deviations, measure, separations
+from alder.selection.spread import Ensemble, deviations, separations
+from alder.selection.survey import survey
 
 # Pairs of laws times experiments held at once: 32 megabytes.
 _MOST_PAIRS = 4_000_000
@@ -59,26 +59,19 @@ class Information:
         """Return up to n experiments, best first; without chance, so `rng` is not used."""
         if len(candidates) < 2:
             return about_one(candidates, evidence, forecast, n, rng)
-        pool = forecast.pool()
-        positions = feasible(pool, evidence)
-        if not len(positions) or n < 1:
+        found = survey(candidates, evidence, forecast, self.least_sigmas) if n > 0 else None
+        if found is None:
             return ()
-        centre = likeliest(candidates)
-        ensemble = assemble(tuple(candidates), centre, unit_of(centre.law, evidence))
-        spread = measure(ensemble, forecast, positions)
-        if not spread.sigmas.max() > self.least_sigmas:
-            return ()
-        coverage = coverage_of(pool, positions, evidence)
-        n_outputs = forecast.predict(centre.law, positions[:1]).size
+        positions, coverage, ensemble = found.positions, found.coverage, found.ensemble
         room = max(_MOST_PAIRS // len(candidates) ** 2, 2)
-        chosen = short_list(spread.pairs, coverage, positions, n_outputs * len(candidates))
+        chosen = short_list(found.spread.pairs, coverage, positions, found.n_forecasts)
         if len(chosen) > room:
             where = np.searchsorted(positions, chosen)
-            best = np.argsort(-spread.pairs[where], kind="stable")[:room]
+            best = np.argsort(-found.spread.pairs[where], kind="stable")[:room]
             chosen = chosen[np.sort(best)]
         saturated, plain = deviations(ensemble, forecast, chosen)
         variances = _variances(ensemble, forecast, chosen)
-        offer = Offer(pool, chosen, saturated, coverage, money_left(evidence))
+        offer = Offer(found.pool, chosen, saturated, coverage, money_left(evidence))
         picks = _greedy(offer, distances(plain, variances), ensemble.weights, self.weights, n)
         return tuple(
             _choice(offer, ensemble, plain, place, (score, gain)) for place, score, gain in picks
