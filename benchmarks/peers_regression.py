@@ -280,10 +280,10 @@ _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "^"}
 
 def pysr(task: Task) -> Found:
     """Evolve with PySR where Julia is there; it is looked for, not fetched."""
+    if shutil.which("julia") is None:
+        raise NotRun("its runtime, Julia, is not installed")
     if find_spec("pysr") is None:
         raise NotRun("the package pysr is not installed")
-    if shutil.which("julia") is None:
-        raise NotRun("pysr needs the runtime of Julia, which is not there")
     from pysr import PySRRegressor
 
     model = PySRRegressor(
