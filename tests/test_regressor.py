@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -51,6 +52,7 @@ def regressor() -> LawRegressor:
     return LawRegressor(OPERATORS, max_nodes=11)
 
 
+@cache  # what is fitted once is only read
 def fitted() -> LawRegressor:
     rows = table()
     return regressor().fit(rows, target(rows))
