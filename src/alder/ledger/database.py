@@ -92,7 +92,11 @@ def close(connection: sqlite3.Connection) -> None:
         connection.close()
 
 
-def failure(error: sqlite3.Error, path: Path) -> BadLedger:
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError, MemoryError)
+"""What reading may raise: a damaged schema is no text, a damaged length asks for endless memory."""
+
+
+def failure(error: Exception, path: Path) -> BadLedger:
     """Say in one sentence what SQLite reports."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_FULL"):
@@ -102,9 +106,10 @@ def failure(error: sqlite3.Error, path: Path) -> BadLedger:
         )
     if name.startswith("SQLITE_NOTADB"):
         return BadLedger(f"{path.name} is not a ledger: it was not written by Alder.")
-    if name.startswith("SQLITE_CORRUPT"):
+    if name.startswith("SQLITE_CORRUPT") or not isinstance(error, sqlite3.Error):
+        why = f" ({error})" if name else ""
         return BadLedger(
-            f"{path.name} is damaged and cannot be read whole ({error}); restore it from a copy."
+            f"{path.name} is damaged and cannot be read whole{why}; restore it from a copy."
         )
     if name.startswith("SQLITE_BUSY"):
         return BadLedger(f"{path.name} is in use by another program; try again when it is done.")
@@ -119,7 +124,7 @@ def failure(error: sqlite3.Error, path: Path) -> BadLedger:
 def _one_sentence(path: Path) -> Generator[None, None, None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure(error, path) from None
 
 

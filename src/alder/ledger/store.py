@@ -16,7 +16,7 @@ from alder.ledger import locking
 from alder.ledger.blobs import load_array, save_array
 from alder.ledger.budgets import is_larger
 from alder.ledger.content import GENESIS, Packed, chain, pack, unpack
-from alder.ledger.database import close, failure, open_for_reading, open_for_writing
+from alder.ledger.database import UNREADABLE, close, failure, open_for_reading, open_for_writing
 from alder.ports import Event
 
 
@@ -196,7 +196,7 @@ def _read_file(path: Path, *, verified: bool) -> tuple[Event, ...]:
         if verified:
             _verified_tail(connection, path)
         return _read(connection, path, verified=verified)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure(error, path) from None
     finally:
         connection.close()
@@ -218,7 +218,7 @@ def _rows(
                         f"{path.name} is damaged: event {row[0]} is incomplete; restore it from a "
                         "copy."
                     )
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure(error, path) from None
 
 
@@ -232,7 +232,7 @@ def _read(connection: sqlite3.Connection, path: Path, *, verified: bool) -> tupl
                 Event(number, kind, unpack(text, load), digest.hex())
                 for number, kind, text, digest in _rows(connection, path)
             )
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise failure(error, path) from None
 
 
