@@ -60,7 +60,9 @@ class Frame:
             there = (part @ inner).reshape(len(part), n_block, -1)
             slope, inside = there[:, :, 0], there[:, :, 1:]
             gram = squares[start : start + _CHUNK] - inside @ inside.transpose(0, 2, 1)
-            scale = np.sqrt(np.maximum(np.einsum("kii->ki", gram), 1e-300))
+            # A column inside the basis leaves rounding; it is as good as none.
+            full = np.einsum("kii->ki", squares[start : start + _CHUNK])
+            scale = np.sqrt(np.maximum(np.einsum("kii->ki", gram), _INSIDE * full + 1e-300))
             gram = gram / (scale[:, :, None] * scale[:, None, :]) + _RIDGE * np.eye(n_block)
             slope = slope / scale
             solved = np.linalg.solve(gram, slope[:, :, None])[:, :, 0]

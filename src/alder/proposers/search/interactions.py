@@ -23,8 +23,8 @@ from alder.proposers.search.table import Table
 Parity: TypeAlias = Literal["odd", "even", "any"]
 
 # A variable or a pair is left out only where chance explains what it adds.
-_RELEVANT = 1e-2
-_INTERACTS = 1e-4
+_RELEVANT = 1e-3
+_INTERACTS = 1e-5
 _UNEVEN = 1e-3
 # Monomials a regression may have for each row.
 _PER_ROW = 0.55

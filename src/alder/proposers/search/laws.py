@@ -13,7 +13,7 @@ from alder.expr.nodes import Expr, Param, Var, parameters, size
 from alder.fitting.many import Fits, fit_many
 from alder.proposers.search.shapes import op
 from alder.proposers.search.table import Table
-from alder.proposers.search.terms import Option, Term, limits_of, near_of, placed, written
+from alder.proposers.search.terms import NODE, Option, Term, limits_of, near_of, placed, written
 from alder.records.effort import Effort
 from alder.records.proposal import Bounds, Proposal
 
@@ -33,6 +33,7 @@ CONSTANT = Term((), 0)
 _FREE = 10.0
 # A rest below this share of the target is rounding, and smaller is not better.
 _ROUNDING = 1e-24
+_EXACT = 1e-22
 
 
 @final
@@ -145,7 +146,11 @@ class Fitter:
         r"""Return $\tfrac n2 \ln(\mathrm{rss}/n) + \tfrac k2 \ln n$ plus a nat for every node."""
         n = self.table.n
         least = _ROUNDING * float(np.sum(np.square(self.table.target))) + 1e-300
-        return 0.5 * n * math.log(max(rss, least) / n) + 0.5 * n_parameters * math.log(n) + n_nodes
+        return 0.5 * n * math.log(max(rss, least) / n) + 0.5 * n_parameters * math.log(n) + NODE * n_nodes
+
+    def is_exact(self, rss: float) -> bool:
+        """Say whether what is left is rounding."""
+        return rss <= _EXACT * float(np.sum(np.square(self.table.target)))
 
     def columns(self, terms: Sequence[Term]) -> FloatArray:
         """Evaluate terms where their parameters are; (terms, rows)."""

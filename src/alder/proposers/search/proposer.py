@@ -11,12 +11,13 @@ from alder.expr.canonical import skeleton_digest
 from alder.expr.nodes import Expr, Var, size, variables, walk
 from alder.ports import Submission
 from alder.proposers.search.interactions import Structure, find_structure
-from alder.proposers.search.laws import Fitter
+from alder.proposers.search.laws import Fitter, Law
 from alder.proposers.search.pursuit import pursue
 from alder.proposers.search.rationale import explain
 from alder.proposers.search.shelf import Shelf
 from alder.proposers.search.table import Table, read_table
 from alder.proposers.search.tidy import Written, tidy
+from alder.proposers.search.transforms import follow, views
 from alder.proposers.search.watch import Watch
 from alder.records.evidence import Evidence
 from alder.records.grammar import Grammar
@@ -91,10 +92,17 @@ def search(evidence: Evidence) -> Found:
         {variable.name: variable.unit for variable in grammar.variables},
     )
     fitter = Fitter(table, grammar.max_nodes)
-    laws = pursue(shelf, fitter, structure, watch)
-    tidied = [
-        one for law in laws[:_TIDIED] if (one := tidy(law, fitter, shelf.allowed)) is not None
-    ]
+    laws: list[Law] = []
+    for transform, moved, other in views(table, structure, shelf.allowed):
+        if transform is None:
+            laws += pursue(shelf, fitter, structure, watch)
+        else:
+            turned = Shelf(moved, shelf.allowed, other.parity, shelf.unit)
+            laws += follow(transform, turned, other, fitter, watch)
+        if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
+            break
+    short = sorted(laws, key=lambda law: law.length)[:_TIDIED]
+    tidied = [one for law in short if (one := tidy(law, fitter, shelf.allowed)) is not None]
     return Found(
         _allowed(tidied, grammar, table),
         _front(fitter, tidied, table),

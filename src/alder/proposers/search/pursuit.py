@@ -1,6 +1,7 @@
 """From options for each set of variables to whole laws: combine, exchange, add, drop."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from itertools import product as every
 from itertools import zip_longest
 from typing import TypeAlias
@@ -22,10 +23,10 @@ Cover: TypeAlias = tuple[tuple[str, ...], ...]
 # Sums fitted for the first laws of a cover, laws kept within the node limit and beyond it, and
 # how often they are improved.
 _COMBINED = 400
-_BEAM = 3
-_BEYOND = 2
-_ROUNDS = 8
-_LARGEST_SET = 4
+_BEAM = 2
+_BEYOND = 1
+_ROUNDS = 6
+_LARGEST_SET = 3
 _REFINED = 14
 # Covers searched whatever the first of them brought.
 _SURELY = 3
@@ -41,7 +42,8 @@ def pursue(shelf: Shelf, fitter: Fitter, structure: Structure, watch: Watch) -> 
     found: dict[object, Law] = {}
     for number, cover in enumerate(covers(structure)):
         done = any(law.rss / shelf.table.n <= structure.noise for law in found.values())
-        if watch.is_over() or (done and number >= _SURELY):
+        exact = any(fitter.is_exact(law.rss) for law in found.values())
+        if watch.is_over() or exact or (done and number >= _SURELY):
             break
         begun = _beam(_first(cover, shelf, fitter), fitter)
         for law in refine(begun, shelf, fitter, structure, watch):
@@ -61,15 +63,15 @@ def _beam(laws: Iterable[Law], fitter: Fitter) -> list[Law]:
 def covers(structure: Structure) -> list[Cover]:
     """Return ways to split the law into parts: interacting sets, then two of them joined.
 
-    Sets are joined where they share a variable, those first whose other variables are the least
-    sure not to interact: a ratio of two masses hardly differs from a sum over narrow ranges.
+    Those come first whose variables are the least sure not to interact: over narrow ranges a
+    share of two masses hardly differs from a sum.
     """
     base = structure.cliques()
     joined: list[tuple[float, Cover]] = []
     for i, a in enumerate(base):
         for b in base[i + 1 :]:
             both = tuple(name for name in structure.relevant if name in {*a, *b})
-            if not set(a) & set(b) or len(both) > _LARGEST_SET:
+            if len(both) > _LARGEST_SET:
                 continue
             apart = [
                 structure.pairs.get((x, y), structure.pairs.get((y, x), 1.0))
@@ -144,13 +146,24 @@ def _first(cover: Cover, shelf: Shelf, fitter: Fitter) -> list[Law]:
             beside = np.vstack([np.ones((1, shelf.table.n_rows)), polynomials])
             found = _mixed(found, _options(part, shelf, fitter, beside, 20))
         listed.append(found)
-    listed = [one for one in listed if one]
+    return fitter.laws(list(_combined([one for one in listed if one])))
+
+
+def _combined(listed: list[list[Option]]) -> Iterator[list[Term]]:
+    """Yield sums of one option for each part, and of the first options of some parts only.
+
+    Tests err: a part that is not there would take the nodes of those that are.
+    """
     most = max(2, int(_COMBINED ** (1 / max(len(listed), 1))))
-    combos = [
-        [option.term for option in combo]
-        for combo in every(*(_varied(one, most) for one in listed))
-    ]
-    return fitter.laws([*combos, *([CONSTANT, *combo] for combo in combos)])
+    for combo in every(*(_varied(one, most) for one in listed)):
+        terms = [option.term for option in combo]
+        yield terms
+        yield [CONSTANT, *terms]
+    for count in range(1, len(listed)):
+        for some in combinations(listed, count):
+            terms = [one[0].term for one in some]
+            yield terms
+            yield [CONSTANT, *terms]
 
 
 def _mixed(one: list[Option], other: list[Option]) -> list[Option]:
@@ -178,10 +191,12 @@ def refine(
     tried: set[object] = set()
     for _ in range(_ROUNDS):
         fresh = [law for law in beam if law.key not in tried]
-        if not fresh or watch.is_over():
+        if not fresh or watch.is_over() or fitter.is_exact(beam[0].rss):
             break
         tried.update(law.key for law in fresh)
-        sums = [terms for law in fresh for terms in _exchanged(law, shelf, fitter)]
+        sums = [
+            terms for law in fresh for terms in _exchanged(law, shelf, fitter, best=law is beam[0])
+        ]
         if fresh[0] is beam[0]:
             sums += _grown(beam[0], shelf, fitter, structure)
         for law in fitter.laws(sums):
@@ -193,8 +208,8 @@ def refine(
     return fitter.laws([law.terms for law in short], SURE)
 
 
-def _exchanged(law: Law, shelf: Shelf, fitter: Fitter) -> Iterator[list[Term]]:
-    """Leave each term out, and put each of the best others in its place."""
+def _exchanged(law: Law, shelf: Shelf, fitter: Fitter, *, best: bool) -> Iterator[list[Term]]:
+    """Leave each term out, and put others in its place; for the best law, also of fewer variables."""
     terms = list(law.terms)
     columns = fitter.columns(terms)
     for i, term in enumerate(terms):
@@ -204,7 +219,7 @@ def _exchanged(law: Law, shelf: Shelf, fitter: Fitter) -> Iterator[list[Term]]:
         names = {name for factor in term.key for name in variables(factor)}
         members = tuple(name for name in shelf.table.columns if name in names)
         beside = np.delete(columns, i, axis=0)
-        for fewer in _fewer(members):
+        for fewer in _fewer(members) if best else [members] if members else []:
             most = 10 if fewer == members else 2
             for option in _options(fewer, shelf, fitter, beside, most):
                 yield [*others, option.term]

@@ -5,7 +5,7 @@ function the grammar has, of a scaled and a shifted argument. A column per grid 
 gain of any product of shapes a matter of matrix products, before anything nonlinear is fitted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -41,6 +41,7 @@ class Shape:
     expr: Expr
     names: tuple[str, ...] = ()
     points: FloatArray | None = None
+    is_product: bool = False
 
 
 @final
@@ -52,12 +53,16 @@ class Factor:
     names: tuple[str, ...] = ()
     near: tuple[float, ...] = ()
     limits: tuple[tuple[float, float], ...] = ()
+    is_product: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Dictionary:
-    """Columns of many shapes, of unit size (columns, n), with where each comes from."""
+    """Columns of many shapes, of unit size (columns, n), with where each comes from.
+
+    A tier is a number of parameters, products of two shapes apart: 2 k, or 2 k + 1 for products.
+    """
 
     shapes: tuple[Shape, ...]
     columns: FloatArray
@@ -65,6 +70,7 @@ class Dictionary:
     point_of: NDArray[np.intp]
     n_nodes: NDArray[np.int64]
     n_parameters: NDArray[np.int64]
+    tiers: NDArray[np.int64]
 
     def __len__(self) -> int:
         """Count the columns."""
@@ -74,12 +80,13 @@ class Dictionary:
         """Return the shape of a column with its parameters where they are there."""
         shape = self.shapes[self.shape_of[column]]
         if shape.points is None:
-            return Factor(shape.expr)
+            return Factor(shape.expr, is_product=shape.is_product)
         point = shape.points[self.point_of[column]]
         upper = _BEYOND * np.abs(shape.points).max(axis=0)
         lower = np.where(shape.points.min(axis=0) >= 0.0, 0.0, -upper)
         limits = tuple((float(low), float(high)) for low, high in zip(lower, upper, strict=True))
-        return Factor(shape.expr, shape.names, tuple(float(x) for x in point), limits)
+        near = tuple(float(x) for x in point)
+        return Factor(shape.expr, shape.names, near, limits, shape.is_product)
 
     def picked(self, chosen: Sequence[int] | NDArray[np.intp]) -> "Dictionary":
         """Keep some columns."""
@@ -96,7 +103,16 @@ def shelve(
     """Put columns together with the size of the shape each comes from."""
     nodes = np.array([size(shape.expr) for shape in shapes], dtype=np.int64)
     counts = np.array([len(shape.names) for shape in shapes], dtype=np.int64)
-    return Dictionary(tuple(shapes), columns, shape_of, point_of, nodes[shape_of], counts[shape_of])
+    products = np.array([shape.is_product for shape in shapes], dtype=np.int64)
+    return Dictionary(
+        tuple(shapes),
+        columns,
+        shape_of,
+        point_of,
+        nodes[shape_of],
+        counts[shape_of],
+        2 * counts[shape_of] + products[shape_of],
+    )
 
 
 def op(name: str, *arguments: Expr) -> Expr:
@@ -113,7 +129,8 @@ def tabulate(
     point_of: list[int] = []
     for number, shape in enumerate(shapes):
         table = evaluate_grid(shape, columns, floors)
-        sizes = np.sqrt(np.mean(np.square(table), axis=1))
+        with np.errstate(all="ignore"):
+            sizes = np.sqrt(np.mean(np.square(table), axis=1))
         good = np.isfinite(table).all(axis=1) & (sizes > 0.0) & (sizes < 1e100)
         with np.errstate(all="ignore"):
             table = table / np.where(good, sizes, 1.0)[:, None]
@@ -220,8 +237,16 @@ def _powers(x: Expr, column: FloatArray, allowed: set[str]) -> Iterator[Shape]:
             yield Shape(op("mul", x, op("abs", x)))
 
 
-def functions(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]:
+def functions(
+    g: Expr, values: FloatArray, allowed: set[str], *, most_parameters: int = 2
+) -> Iterator[Shape]:
     """Apply every function of the grammar to a scaled, or scaled and shifted, argument."""
+    for shape in _functions(g, values, allowed):
+        if len(shape.names) <= most_parameters:
+            yield shape
+
+
+def _functions(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]:
     spread = float(np.std(values))
     if not 0.0 < spread < 1e100 or not np.isfinite(values).all():
         return
@@ -255,6 +280,8 @@ def functions(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]
     yield from _shifted_powers(g, values, allowed)
     if "log" in allowed and low > 0.0:
         yield Shape(op("log", g))
+    elif "log" in allowed and float(np.abs(values).min()) > 1e-6 * typical:
+        yield Shape(op("log", op("abs", g)))
     if "sign" in allowed and low < 0.0:
         yield Shape(op("sign", g))
     yield from (Shape(op(f, g, p), ("p",), np.array(shifts[1:-1])[:, None])
@@ -294,6 +321,21 @@ def _shifted_powers(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[
         yield Shape(op("powp", shifted, q), ("p", "q"), points)
     if "log" in allowed:
         yield Shape(op("log", shifted), ("p",), grid)
+    yield from _shifted_down(g, values, allowed)
+
+
+def _shifted_down(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]:
+    """Powers and logarithms of p - g, where that stays positive."""
+    if "sub" not in allowed or values.min() < 0.0:
+        return
+    beyond = np.array([float(values.max()) * k for k in (1.01, 1.05, 1.15, 1.4, 2.0, 4.0)])
+    down = op("sub", Param("p"), g)
+    for exponent in (-1.0, -0.5, 0.5):
+        written = power(down, exponent, allowed)
+        if written is not None:
+            yield Shape(written, ("p",), beyond[:, None])
+    if "log" in allowed:
+        yield Shape(op("log", down), ("p",), beyond[:, None])
 
 
 def pairs(
@@ -320,17 +362,36 @@ def pairs(
         if adds and not alike:
             continue
         found.append(Shape(plain))
-        if leaves > 3:
-            continue
         with np.errstate(all="ignore"):
             values = evaluate_grid(Shape(plain), columns, Floors())[0]
         if not np.isfinite(values).all():
             continue
-        found += functions(plain, values, allowed)
+        if leaves > 3 and adds:
+            found += _times(_roots(plain, values, allowed), names, allowed)
+            continue
+        found += functions(plain, values, allowed, most_parameters=2 if leaves == 2 else 1)
+        found += _times(_shifted_down(plain, values, allowed), names, allowed)
         if values.min() > 0.0 and {"pow", "powp"} & allowed and leaves == 2:
             exponents = np.array([k for k in _EXPONENTS if k != 1.0])[:, None]
             found.append(Shape(op("powp", plain, Param("p")), ("p",), exponents))
     return found
+
+
+def _times(shapes: Iterable[Shape], names: tuple[str, str], allowed: set[str]) -> Iterator[Shape]:
+    """Yield shapes, and each times one of its variables: v (1 - v^2/c^2)^-0.5."""
+    for shape in shapes:
+        yield shape
+        if "mul" in allowed:
+            yield from (Shape(op("mul", Var(n), shape.expr), shape.names, shape.points) for n in names)
+
+
+def _roots(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]:
+    """Roots and logarithms of a larger tree: its functions would be too many."""
+    if values.min() > 0.0:
+        written = [power(g, exponent, allowed) for exponent in (-1.0, -0.5, 0.5)]
+        yield from (Shape(one) for one in written if one is not None)
+    if "log" in allowed and np.abs(values).min() > 1e-6 * np.abs(values).max():
+        yield Shape(op("log", g if values.min() > 0.0 else op("abs", g)))
 
 
 @lru_cache(maxsize=64)

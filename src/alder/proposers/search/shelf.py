@@ -20,6 +20,7 @@ Block: TypeAlias = tuple[FloatArray, FloatArray]
 # Grid points of a shape that meet those of another in a product, and the largest such product.
 _COARSE = 4
 _LARGEST_PRODUCT = 14
+_MULTILINEAR = 4
 
 
 @final
@@ -87,9 +88,12 @@ def _polynomials(names: tuple[str, ...], table: Table) -> FloatArray:
     """Return polynomials of some variables, the constant first, (b, n)."""
     if not names:
         return np.ones((1, table.n_rows))
-    degree = 3 if len(names) == 1 else 2
+    k = len(names)
+    exponents = monomials(k, 3 if k == 1 else 2, 2)
+    if k <= _MULTILINEAR:  # a product of all others too, each once
+        exponents += [m for m in monomials(k, k, k) if max(m) == 1 and sum(m) > 2]
     coordinates = [coordinate(table.columns[name]) for name in names]
-    return design(coordinates, monomials(len(names), degree, 2)).T
+    return design(coordinates, exponents).T
 
 
 def _with_products(one: Dictionary) -> Dictionary:
@@ -100,7 +104,7 @@ def _with_products(one: Dictionary) -> Dictionary:
     for shape, both, points in _products(one):
         sizes = np.sqrt(np.mean(np.square(both), axis=1))
         good = (sizes > 0.0) & (np.ptp(both, axis=1) > 1e-7 * sizes)
-        shapes.append(Shape(shape.expr, shape.names, points))
+        shapes.append(Shape(shape.expr, shape.names, points, is_product=True))
         columns.append(both[good] / sizes[good][:, None])
         shape_of.append(np.full(int(good.sum()), len(shapes) - 1, dtype=np.intp))
         point_of.append(np.flatnonzero(good))

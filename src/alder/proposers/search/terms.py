@@ -6,7 +6,7 @@ Nothing is fitted here; parameters stand on their grids.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
 
@@ -20,12 +20,22 @@ from alder.proposers.search.gains import Frame
 from alder.proposers.search.shapes import Dictionary, Factor, op
 from alder.proposers.search.shelf import Shelf
 
-_BEST_OF_TIER = 24
-# How many options are kept by their number of parameters: grids favour many, nature few.
-_KEPT = (5, 20, 16, 8, 4)
+NODE = 1.6
+"""Nats a node costs: about the logarithm of how many symbols a small grammar has."""
+
+_BEST_OF_TIER = 16
 _TIERS = 5
-# How many of each group and number of parameters meet in a product, by the number of groups.
-_MEET = {1: 24, 2: 20, 3: 5, 4: 3}
+# How many options are kept by their number of parameters, those of plain shapes and those with a
+# product of two shapes of one variable: grids favour many parameters, nature few.
+_KEPT_PLAIN = (5, 12, 10, 6, 3)
+_KEPT_PRODUCTS = (3, 8, 9, 6, 3)
+# How many of each group and number of parameters meet in a product, by the number of groups, and
+# the most products of one partition.
+_MEET = {1: 16, 2: 12, 3: 4, 4: 2}
+_PRODUCTS = 8000
+# Sets of more variables than this are split into one pair at most.
+_FEW = 4
+_MOST_MEMBERS = 6
 
 
 @final
@@ -40,6 +50,11 @@ class Term:
     def key(self) -> tuple[Expr, ...]:
         """What the term is, whatever its parameters."""
         return tuple(factor.expr for factor in self.factors)
+
+    @property
+    def has_product(self) -> bool:
+        """Whether a factor is itself a product of two shapes of one variable."""
+        return any(factor.is_product for factor in self.factors)
 
     @property
     def n_parameters(self) -> int:
@@ -59,13 +74,15 @@ class Option:
 def options(members: tuple[str, ...], shelf: Shelf, frame: Frame) -> list[Option]:
     """Return the best ways to write the part of these variables, shortest description first."""
     ranked: dict[tuple[str, ...], NDArray[np.intp]] = {}
+    if len(members) > _MOST_MEMBERS:
+        return []
     for group in _groups(members):
         rest = tuple(name for name in members if name not in group)
         block, squares = shelf.flexible(group, rest)
         gains = frame.block_gains(shelf.of(group).columns, block, squares)
         ranked[group] = _best_of_group(shelf.of(group), frame, gains)
     found: list[Option] = []
-    for parts in partitions(members):
+    for parts in partitions(members, 2 if len(members) <= _FEW else 1):
         found += _products([(shelf.of(group), ranked[group]) for group in parts], frame)
     return _shortest(found)
 
@@ -75,14 +92,19 @@ def _shortest(found: Sequence[Option]) -> list[Option]:
     best: dict[tuple[Expr, ...], Option] = {}
     for one in sorted(found, key=lambda option: option.length):
         best.setdefault(one.term.key, one)
-    kept: dict[int, int] = {}
+    kept: dict[tuple[int, bool], int] = {}
     result: list[Option] = []
     for one in best.values():
-        tier = one.term.n_parameters
-        kept[tier] = kept.get(tier, 0) + 1
-        if tier < len(_KEPT) and kept[tier] <= _KEPT[tier]:
+        kind = (one.term.n_parameters, one.term.has_product)
+        kept[kind] = kept.get(kind, 0) + 1
+        if kept[kind] <= _most(*kind):
             result.append(one)
     return result
+
+
+def _most(n_parameters: int, has_product: bool) -> int:  # noqa: FBT001 - a fact, not a switch
+    quota = _KEPT_PRODUCTS if has_product else _KEPT_PLAIN
+    return quota[n_parameters] if n_parameters < len(quota) else 0
 
 
 def _groups(members: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -92,16 +114,16 @@ def _groups(members: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=256)
-def partitions(members: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Split a set into groups of one or two, at most two of them pairs."""
+def partitions(members: tuple[str, ...], pairs: int = 2) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Split a set into groups of one or two, at most so many of them pairs."""
     if not members:
         return ((),)
     first, rest = members[0], members[1:]
     found: list[tuple[tuple[str, ...], ...]] = [((first,), *parts) for parts in partitions(rest)]
     for i, second in enumerate(rest):
-        for parts in partitions(rest[:i] + rest[i + 1 :]):
-            if sum(len(part) == 2 for part in parts) < 2:
-                found.append(((first, second), *parts))
+        if pairs:
+            others = partitions(rest[:i] + rest[i + 1 :], pairs - 1)
+            found += [((first, second), *parts) for parts in others]
     return tuple(found)
 
 
@@ -111,7 +133,7 @@ def _lengths(
     n = len(frame.rest)
     floor = 1e-24 * frame.rss + 1e-300
     rss = np.maximum(frame.rss - gains, floor)
-    return 0.5 * n * np.log(rss / n) + 0.5 * n_parameters * np.log(n) + n_nodes
+    return 0.5 * n * np.log(rss / n) + 0.5 * n_parameters * np.log(n) + NODE * n_nodes
 
 
 def _best_of_group(shapes: Dictionary, frame: Frame, gains: FloatArray) -> NDArray[np.intp]:
@@ -122,21 +144,23 @@ def _best_of_group(shapes: Dictionary, frame: Frame, gains: FloatArray) -> NDArr
     order = np.argsort(lengths, kind="stable")
     _, first = np.unique(shapes.shape_of[order], return_index=True)
     best = order[np.sort(first)]
-    return _of_each_tier(shapes.n_parameters[best], best, _BEST_OF_TIER)
+    return _of_each_tier(shapes.tiers[best], best, _BEST_OF_TIER)
 
 
 def _of_each_tier(
     tiers: NDArray[np.int64], ranked: NDArray[np.intp], most: int
 ) -> NDArray[np.intp]:
-    """Keep the first few of every number of parameters."""
-    return np.concatenate([ranked[tiers == tier][:most] for tier in range(_TIERS)])
+    """Keep the first few of every tier, small tiers first."""
+    return np.concatenate([ranked[tiers == tier][:most] for tier in range(2 * _TIERS)])
 
 
 def _products(chosen: Sequence[tuple[Dictionary, NDArray[np.intp]]], frame: Frame) -> list[Option]:
     most = _MEET.get(len(chosen), 2)
-    best = [_of_each_tier(shapes.n_parameters[ranked], ranked, most) for shapes, ranked in chosen]
+    best = [_of_each_tier(shapes.tiers[ranked], ranked, most) for shapes, ranked in chosen]
     if not all(len(one) for one in best):
         return []
+    most = max(int(_PRODUCTS ** (1.0 / len(best))), 2)
+    best = [one[:most] for one in best]
     picks = np.array(np.meshgrid(*best, indexing="ij")).reshape(len(best), -1)
     columns = np.ones((picks.shape[1], frame.table.n_rows))
     n_parameters = np.zeros(picks.shape[1], dtype=np.int64)
@@ -146,14 +170,16 @@ def _products(chosen: Sequence[tuple[Dictionary, NDArray[np.intp]]], frame: Fram
         n_parameters += shapes.n_parameters[index]
         n_nodes += shapes.n_nodes[index]
     lengths = _lengths(frame, frame.gains(columns), n_parameters, n_nodes)
+    products = np.any([shapes.tiers[index] % 2 for (shapes, _), index in
+                       zip(chosen, picks, strict=True)], axis=0)  # fmt: skip
     found: list[Option] = []
     for tier in map(int, np.unique(n_parameters)):
-        here = np.flatnonzero(n_parameters == tier)
-        most = _KEPT[tier] if tier < len(_KEPT) else 0
-        for at in here[np.argsort(lengths[here], kind="stable")][:most]:
-            parts = zip(chosen, picks[:, at], strict=True)
-            factors = tuple(shapes.factor(int(index)) for (shapes, _), index in parts)
-            found.append(Option(Term(factors, int(n_nodes[at])), float(lengths[at])))
+        for has_product in (False, True):
+            here = np.flatnonzero((n_parameters == tier) & (products == has_product))
+            for at in here[np.argsort(lengths[here], kind="stable")][: _most(tier, has_product)]:
+                parts = zip(chosen, picks[:, at], strict=True)
+                factors = tuple(shapes.factor(int(index)) for (shapes, _), index in parts)
+                found.append(Option(Term(factors, int(n_nodes[at])), float(lengths[at])))
     return found
 
 
@@ -175,7 +201,7 @@ def placed(term: Term, values: Sequence[float]) -> Term:
     used = 0
     for factor in term.factors:
         near = tuple(values[used : used + len(factor.names)])
-        factors.append(Factor(factor.expr, factor.names, near, factor.limits))
+        factors.append(replace(factor, near=near))
         used += len(factor.names)
     return Term(tuple(factors), term.n_nodes)
 
