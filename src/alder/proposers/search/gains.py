@@ -19,6 +19,7 @@ from alder.proposers.search.table import Table
 
 # A column this close to what is there already brings nothing but rounding.
 _INSIDE = 1e-7
+# Columns solved at once: enough for the matrix product, few enough for memory.
 _CHUNK = 4096
 # Blocks of polynomials are nearly dependent at times; a touch of ridge keeps them solvable.
 _RIDGE = 1e-9
@@ -65,8 +66,8 @@ class Frame:
             scale = np.sqrt(np.maximum(np.einsum("kii->ki", gram), _INSIDE * full + 1e-300))
             gram = gram / (scale[:, :, None] * scale[:, None, :]) + _RIDGE * np.eye(n_block)
             slope = slope / scale
-            solved = np.linalg.solve(gram, slope[:, :, None])[:, :, 0]
-            found[start : start + _CHUNK] = (solved * slope).sum(axis=1)
+            solved = np.asarray(np.linalg.solve(gram, slope[:, :, None]), dtype=np.float64)
+            found[start : start + _CHUNK] = (solved[:, :, 0] * slope).sum(axis=1)
         return np.clip(found, 0.0, self.rss)
 
     def with_columns(self, columns: FloatArray) -> "Frame":

@@ -28,8 +28,8 @@ _INTERACTS = 1e-5
 _UNEVEN = 1e-3
 # Monomials a regression may have for each row.
 _PER_ROW = 0.55
-# A positive variable over more than this range is read on a logarithmic scale.
-_DECADES = 6.0
+# A positive variable whose largest value is more times its smallest is read by its logarithm.
+_WIDE = 6.0
 
 
 @final
@@ -117,7 +117,7 @@ def _parity(table: Table, witness: "_Witness", i: int, name: str) -> Parity:
 
 def _tail(ratio: float, above: int, below: int) -> float:
     """Return the chance of a larger F ratio, from the incomplete beta function."""
-    from scipy.special import betainc  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+    from scipy.special import betainc  # pyright: ignore[reportMissingTypeStubs]
 
     return float(betainc(0.5 * below, 0.5 * above, below / (below + above * ratio)))
 
@@ -195,7 +195,7 @@ def _exponents(n_variables: int, n_rows: int) -> list[tuple[int, ...]]:
 
 def coordinate(column: FloatArray) -> FloatArray:
     """Return a variable as polynomials read it: about -1 to 1, logarithmic over wide ranges."""
-    if column.min() > 0.0 and column.max() > _DECADES * column.min():
+    if column.min() > 0.0 and column.max() > _WIDE * column.min():
         column = np.log(column)
     low, high = np.quantile(column, [0.02, 0.98])
     width = high - low if high > low else float(np.ptp(column)) or 1.0

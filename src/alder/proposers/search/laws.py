@@ -143,10 +143,19 @@ class Fitter:
         )  # fmt: skip
 
     def length(self, rss: float, n_parameters: int, n_nodes: int) -> float:
-        r"""Return $\tfrac n2 \ln(\mathrm{rss}/n) + \tfrac k2 \ln n$ plus a nat for every node."""
+        r"""Return the description length in nats, over all observations.
+
+        $$\tfrac n2 \ln\frac{\mathrm{rss}}n + \tfrac k2 \ln n + \nu m$$
+
+        $n$ observations, $k$ parameters, $m$ nodes, and $\nu$ nats a node (`NODE`).
+        """
         n = self.table.n
         least = _ROUNDING * float(np.sum(np.square(self.table.target))) + 1e-300
-        return 0.5 * n * math.log(max(rss, least) / n) + 0.5 * n_parameters * math.log(n) + NODE * n_nodes
+        return (
+            0.5 * n * math.log(max(rss, least) / n)
+            + 0.5 * n_parameters * math.log(n)
+            + NODE * n_nodes
+        )
 
     def is_exact(self, rss: float) -> bool:
         """Say whether what is left is rounding."""

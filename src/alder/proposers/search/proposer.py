@@ -128,7 +128,7 @@ def _mentions(law: Expr) -> int:
     return sum(isinstance(node, Var) for node in walk(law))
 
 
-def _scored(law: Written, table: Table) -> Scored:
+def _scored(law: Written | Law, table: Table) -> Scored:
     return Scored(_begun(law.proposal, law.values), law.values, law.length, law.rss / table.n)
 
 
@@ -145,10 +145,7 @@ def _begun(proposal: Proposal, values: Mapping[str, float]) -> Proposal:
 
 def _front(fitter: Fitter, tidied: list[Written], table: Table) -> tuple[Scored, ...]:
     """Return the laws that no other beats in both size and accuracy, the smallest first."""
-    known = [
-        Scored(_begun(law.proposal, law.values), law.values, law.length, law.rss / table.n)
-        for law in fitter.front.values()
-    ] + [_scored(law, table) for law in tidied]
+    known = [_scored(law, table) for law in (*fitter.front.values(), *tidied)]
     front: list[Scored] = []
     for one in sorted(known, key=lambda law: (size(law.structure), law.loss)):
         if not front or one.loss < front[-1].loss:

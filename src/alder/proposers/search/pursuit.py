@@ -1,9 +1,8 @@
 """From options for each set of variables to whole laws: combine, exchange, add, drop."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, zip_longest
 from itertools import product as every
-from itertools import zip_longest
 from typing import TypeAlias
 
 import numpy as np
@@ -209,7 +208,7 @@ def refine(
 
 
 def _exchanged(law: Law, shelf: Shelf, fitter: Fitter, *, best: bool) -> Iterator[list[Term]]:
-    """Leave each term out, and put others in its place; for the best law, also of fewer variables."""
+    """Leave each term out, and put others in its place, for the best law of fewer variables too."""
     terms = list(law.terms)
     columns = fitter.columns(terms)
     for i, term in enumerate(terms):

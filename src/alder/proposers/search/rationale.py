@@ -11,6 +11,7 @@ from alder.proposers.search.interactions import Structure
 from alder.proposers.search.table import Table
 from alder.records.evidence import Evidence
 
+# Pairs are said to act together where chance explains them less often than this.
 _SURE = 1e-4
 
 

@@ -9,24 +9,30 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.canonical import rename
+from alder.proposers.search.arithmetic import pairs
 from alder.proposers.search.gains import block_squares
+from alder.proposers.search.growth import singles
 from alder.proposers.search.interactions import Parity, coordinate, design, monomials
-from alder.proposers.search.shapes import Dictionary, Shape, op, pairs, shelve, singles, tabulate
+from alder.proposers.search.shapes import Dictionary, Shape, op, shelve, tabulate
 from alder.proposers.search.table import Table
 
 Group: TypeAlias = tuple[str, ...]
-Block: TypeAlias = tuple[FloatArray, FloatArray]
+"""One variable or two."""
 
-# Grid points of a shape that meet those of another in a product, and the largest such product.
+Block: TypeAlias = tuple[FloatArray, FloatArray]
+"""Polynomials (b, n), and their Gram matrices times each shape of a group (columns, b, b)."""
+
+# Grid points of a shape that meet those of another in a product, and the nodes the two may have.
 _COARSE = 4
 _LARGEST_PRODUCT = 14
+# Up to so many other variables, their product is among the polynomials.
 _MULTILINEAR = 4
 
 
 @final
 @dataclass(slots=True, eq=False)
 class Shelf:
-    """The shapes of one table."""
+    """The shapes of one table: what the grammar allows, what is odd or even, and units."""
 
     table: Table
     allowed: set[str]
@@ -37,16 +43,14 @@ class Shelf:
         default_factory=dict[tuple[Group, Group], Block]
     )
 
-    def of(self, group: tuple[str, ...]) -> Dictionary:
+    def of(self, group: Group) -> Dictionary:
         """Return the columns of a group: shapes of one variable with their products, or of two."""
         if group not in self.made:
             self.made[group] = self._single(*group) if len(group) == 1 else self._pair(*group)
         return self.made[group]
 
-    def flexible(
-        self, group: tuple[str, ...], rest: tuple[str, ...]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return polynomials of the other variables (b, n) and their products with a group."""
+    def flexible(self, group: Group, rest: Group) -> Block:
+        """Return polynomials of the other variables and the Gram matrices of their products."""
         if (group, rest) not in self.blocks:
             block = _polynomials(rest, self.table)
             squares = block_squares(self.of(group).columns, block, self.table)
@@ -84,7 +88,7 @@ class Shelf:
         return tabulate(shapes, columns, self.table.floors)
 
 
-def _polynomials(names: tuple[str, ...], table: Table) -> FloatArray:
+def _polynomials(names: Group, table: Table) -> FloatArray:
     """Return polynomials of some variables, the constant first, (b, n)."""
     if not names:
         return np.ones((1, table.n_rows))
@@ -133,5 +137,5 @@ def _products(one: Dictionary) -> Iterator[tuple[Shape, FloatArray, FloatArray]]
 
 
 def _point(one: Dictionary, column: int) -> list[float]:
-    points = one.shapes[one.shape_of[column]].points
-    return [] if points is None else [float(x) for x in points[one.point_of[column]]]
+    points = one.shapes[int(one.shape_of[column])].points
+    return [] if points is None else [float(x) for x in points[int(one.point_of[column])]]

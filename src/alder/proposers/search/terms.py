@@ -23,17 +23,18 @@ from alder.proposers.search.shelf import Shelf
 NODE = 1.6
 """Nats a node costs: about the logarithm of how many symbols a small grammar has."""
 
+# How many shapes of each tier a group keeps, and how many numbers of parameters there are.
 _BEST_OF_TIER = 16
 _TIERS = 5
 # How many options are kept by their number of parameters, those of plain shapes and those with a
 # product of two shapes of one variable: grids favour many parameters, nature few.
 _KEPT_PLAIN = (5, 12, 10, 6, 3)
 _KEPT_PRODUCTS = (3, 8, 9, 6, 3)
-# How many of each group and number of parameters meet in a product, by the number of groups, and
-# the most products of one partition.
+# How many of each tier meet in a product, by the number of groups that meet, and the most products
+# of one partition.
 _MEET = {1: 16, 2: 12, 3: 4, 4: 2}
 _PRODUCTS = 8000
-# Sets of more variables than this are split into one pair at most.
+# Sets of more variables than this are split into fewer pairs, and sets beyond the last not at all.
 _FEW = 4
 _MOST_MEMBERS = 6
 

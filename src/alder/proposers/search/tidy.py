@@ -7,8 +7,9 @@ from itertools import combinations
 from typing import final
 
 from alder.expr.nodes import Apply, Const, Expr, Param, parameters, size, variables, walk
+from alder.proposers.search.growth import power
 from alder.proposers.search.laws import NEARBY, Fitter, Law
-from alder.proposers.search.shapes import op, power
+from alder.proposers.search.shapes import op
 from alder.records.proposal import Bounds, Proposal
 
 # What a literal costs in nats by how fine it is: whole numbers, halves, tenths, hundredths.

@@ -14,10 +14,11 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Param, parameters, size
+from alder.proposers.search.growth import power
 from alder.proposers.search.interactions import Structure, find_structure
 from alder.proposers.search.laws import SURE, Fitter, Law
 from alder.proposers.search.pursuit import pursue
-from alder.proposers.search.shapes import op, power
+from alder.proposers.search.shapes import op
 from alder.proposers.search.shelf import Shelf
 from alder.proposers.search.table import Table
 from alder.proposers.search.terms import written
@@ -29,8 +30,10 @@ from alder.records.proposal import Bounds, Proposal
 _WRITTEN = 8
 _FOLLOWED = 3
 _BETTER = 0.6
-# Weights span at most this many decades; beyond, single rows would decide.
-_DECADES = 1e3
+# Slopes this many times below the largest count as that: else single rows would decide.
+_FLATTEST = 1e3
+# Pairs counted as interacting: where chance explains them less often than this.
+_INTERACTS = 1e-4
 
 
 @final
@@ -122,12 +125,12 @@ def _moved(table: Table, transform: Transform) -> Table | None:
         slope = np.abs(transform.slope(table.target))
     if not (np.isfinite(target).all() and np.isfinite(slope).all()) or np.ptp(target) == 0.0:
         return None
-    root = table.root / np.maximum(slope, float(slope.max()) / _DECADES)
+    root = table.root / np.maximum(slope, float(slope.max()) / _FLATTEST)
     return replace(table, target=target, root=root / float(np.sqrt(np.mean(np.square(root)))))
 
 
 def _interacting(structure: Structure) -> int:
-    return sum(chance < 1e-4 for chance in structure.pairs.values())
+    return sum(chance < _INTERACTS for chance in structure.pairs.values())
 
 
 def _unexplained(table: Table, structure: Structure) -> float:
@@ -191,9 +194,7 @@ def _product(law: Law, allowed: set[str]) -> Proposal | None:
     return Proposal(whole, bounds)
 
 
-def _power_of(
-    expr: Expr, name: str, exponent: float, bounds: dict[str, Bounds]
-) -> Expr | None:
+def _power_of(expr: Expr, name: str, exponent: float, bounds: dict[str, Bounds]) -> Expr | None:
     """Write exp(c log g) as a power of g; whole exponents at once, since g may be negative."""
     match expr:
         case Apply(operator, (inner,)) if operator.name == "log":
