@@ -45,7 +45,7 @@ def command(
         float | None, typer.Option(help="novellaw: every number in other units.")
     ] = None,
     admission: Annotated[
-        str | None, typer.Option(help="novellaw: the gate, thresholds or noise.")
+        str | None, typer.Option(help="novellaw: the gate, noise or thresholds.")
     ] = None,
     export: Annotated[
         Path | None, typer.Option(help="novellaw: write the public release there; run nothing.")

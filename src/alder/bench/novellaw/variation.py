@@ -34,11 +34,11 @@ OPTIONS: dict[str, Any] = {
     "distractors": 0,
     "permute": False,
     "rescale": 1.0,
-    "admission": "thresholds",
+    "admission": "noise",
 }
 """The options of the benchmark and their usual values, as the paper has it."""
 
-ADMISSIONS = ("thresholds", "noise")
+ADMISSIONS = ("noise", "thresholds")
 """The gates: fixed limits, or consistency with the noise as studies have it by default."""
 
 # Fixed limits grow with the noise, in the proportion they have at the paper's noise.

@@ -120,7 +120,7 @@ def _scaled(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]:
         return
     spread, typical = float(np.std(values)), _typical(values)
     if "exp" in allowed:
-        both = np.array([sign * k / spread for k in _SCALES for sign in (1.0, -1.0)])[:, None]
+        both = np.sort([sign * k / spread for k in _SCALES for sign in (1.0, -1.0)])[:, None]
         yield Shape(op("exp", scaled), ("p",), both)
     above = np.array([k / typical for k in _SCALES])[:, None]
     yield from (Shape(op(f, scaled), ("p",), above) for f in _PERIODIC_OR_BENT if f in allowed)
@@ -140,7 +140,7 @@ def _stepped(g: Expr, values: FloatArray, allowed: set[str]) -> Iterator[Shape]:
         yield from (Shape(op(f, bent), ("p", "q"), steps) for f in _STEPS if f in allowed)
     if {"exp", "add", "div"} <= allowed and "gate" not in allowed:
         grid = [
-            (s * k, np.exp(np.clip(s * k * q0, -300, 300))) for k, q0 in steps for s in (1.0, -1.0)
+            (s * k, np.exp(np.clip(s * k * q0, -300, 300))) for s in (1.0, -1.0) for k, q0 in steps
         ]
         logistic = _inverse(op("add", op("exp", scaled), Param("q")))
         yield Shape(logistic, ("p", "q"), np.array(grid))

@@ -105,8 +105,7 @@ def _of_degree(variable: int, *degrees: int) -> Callable[[tuple[int, ...]], bool
 def _parity(table: Table, witness: "_Witness", i: int, name: str) -> Parity:
     """Say whether the target is odd or even in a variable that takes both signs."""
     column = table.columns[name]
-    # About zero: a variable from -1 to 100 is not tested against its mirror image.
-    if not 0.5 < -column.min() / max(float(column.max()), 1e-300) < 2.0:
+    if not _mirrored(column):  # a variable from -1 to 100 has no mirror image
         return "any"
     if witness.chance(_of_degree(i, 2)) > _UNEVEN:
         return "odd"
@@ -199,7 +198,14 @@ def coordinate(column: FloatArray) -> FloatArray:
         column = np.log(column)
     low, high = np.quantile(column, [0.02, 0.98])
     width = high - low if high > low else float(np.ptp(column)) or 1.0
-    return 2.0 * (column - 0.5 * (low + high)) / width
+    # About zero, so that odd and even stay what they are.
+    middle = 0.0 if _mirrored(column) else 0.5 * (low + high)
+    return 2.0 * (column - middle) / width
+
+
+def _mirrored(column: FloatArray) -> bool:
+    """Say whether a variable takes both signs, about as far to either side."""
+    return bool(0.5 < -column.min() / max(float(column.max()), 1e-300) < 2.0)
 
 
 def _maximal(names: Sequence[str], friends: Mapping[str, set[str]]) -> Iterator[set[str]]:

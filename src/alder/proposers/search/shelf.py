@@ -23,7 +23,8 @@ Block: TypeAlias = tuple[FloatArray, FloatArray]
 """Polynomials (b, n), and their Gram matrices times each shape of a group (columns, b, b)."""
 
 # Grid points of a shape that meet those of another in a product, and the nodes the two may have.
-_COARSE = 4
+_FINE, _COARSE = 10, 4
+_SIMPLE = 4
 _LARGEST_PRODUCT = 14
 # Up to so many other variables, their product is among the polynomials.
 _MULTILINEAR = 4
@@ -120,7 +121,8 @@ def _products(one: Dictionary) -> Iterator[tuple[Shape, FloatArray, FloatArray]]
     coarse: dict[int, list[int]] = {}
     for number in np.unique(one.shape_of):
         here = np.flatnonzero(one.shape_of == number)
-        step = max(1, int(np.ceil(len(here) / _COARSE)))
+        points = _FINE if one.n_nodes[here[0]] <= _SIMPLE else _COARSE
+        step = max(1, int(np.ceil(len(here) / points)))
         coarse[int(number)] = [int(k) for k in here[step // 2 :: step]]
     for a, b in combinations(coarse, 2):
         left, right = coarse[a], coarse[b]

@@ -120,7 +120,9 @@ def partitions(members: tuple[str, ...], pairs: int = 2) -> tuple[tuple[tuple[st
     if not members:
         return ((),)
     first, rest = members[0], members[1:]
-    found: list[tuple[tuple[str, ...], ...]] = [((first,), *parts) for parts in partitions(rest)]
+    found: list[tuple[tuple[str, ...], ...]] = [
+        ((first,), *parts) for parts in partitions(rest, pairs)
+    ]
     for i, second in enumerate(rest):
         if pairs:
             others = partitions(rest[:i] + rest[i + 1 :], pairs - 1)

@@ -62,7 +62,7 @@ def _powered(exponent: float) -> Callable[[Expr, set[str]], Expr | None]:
 
 PRODUCT = Transform(
     frozenset({"mul"}),
-    lambda y: bool(np.abs(y).min() > 1e-9 * np.abs(y).max()),
+    lambda y: bool(np.abs(y).min() > 1e-15 * np.abs(y).max()),
     lambda y: np.log(np.abs(y)),
     lambda y: 1.0 / np.abs(y),
     None,
