@@ -137,3 +137,16 @@ def test_a_coefficient_of_its_own_stands_before_every_term() -> None:
     best, *_ = structures(SEARCH.propose(evidence(), rng()))
     names = [leaf.name for leaf in _leaves(best) if isinstance(leaf, Param)]
     assert len(set(names)) == len(names)
+
+
+def test_a_tidy_number_does_not_take_the_place_of_a_length() -> None:
+    """A literal has no unit, so that x + 0.5 is no law where x is a length."""
+    x = np.linspace(0.5, 3.0, 60)
+    noise = np.random.default_rng(3).normal(0.0, 1e-3, 60)
+    grammar = Grammar(
+        [Variable("x", unit="m")], Variable("y", unit="N"), operators=("add", "mul", "div")
+    )
+    table = {"x": x, "y": 2.0 / (x + 0.5) + noise}
+    best, *_ = structures(SEARCH.propose(evidence(table=table, grammar=grammar), rng()))
+    assert check(best, grammar) == ()
+    assert skeleton_digest(best) == skeleton_digest(parse("c*(1/(x + p))", ("x",)))

@@ -102,7 +102,7 @@ def search(evidence: Evidence) -> Found:
         if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
             break
     short = sorted(laws, key=lambda law: law.length)[:_TIDIED]
-    tidied = [one for law in short if (one := tidy(law, fitter, shelf.allowed)) is not None]
+    tidied = [one for law in short if (one := tidy(law, fitter, grammar)) is not None]
     return Found(
         _allowed(tidied, grammar, table),
         _front(fitter, tidied, table),

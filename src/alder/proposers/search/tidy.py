@@ -1,15 +1,17 @@
 """The law a scientist would write: literal exponents, tidy constants, no redundant parameter."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import final
 
+from alder.checking import check
 from alder.expr.nodes import Apply, Const, Expr, Param, parameters, size, variables, walk
 from alder.proposers.search.growth import power
 from alder.proposers.search.laws import NEARBY, Fitter, Law
 from alder.proposers.search.shapes import op
+from alder.records.grammar import Grammar
 from alder.records.proposal import Bounds, Proposal
 
 # What a literal costs in nats by how fine it is: whole numbers, halves, tenths, hundredths.
@@ -36,8 +38,12 @@ class Written:
         return self.proposal.structure
 
 
-def tidy(law: Law, fitter: Fitter, allowed: set[str]) -> Written | None:
-    """Write a law within the grammar, with as few parameters as the rows allow."""
+def tidy(law: Law, fitter: Fitter, grammar: Grammar) -> Written | None:
+    """Write a law within the grammar, with as few parameters as the rows allow.
+
+    A literal has no unit: where one takes the place of a length, the grammar may not permit it.
+    """
+    allowed = set(grammar.operators)
     current: Written | None = Written(law.proposal, law.values, 0.0, law.rss, law.length)
     current = _shortest(fitter, [(law.structure, 0.0)], current)
     if current is None:
@@ -51,11 +57,15 @@ def tidy(law: Law, fitter: Fitter, allowed: set[str]) -> Written | None:
         if best is not None and ("powp" not in allowed or best.length <= current.length):
             current = best
     for edits in (_plain_constants, _shared_coefficients):
-        better = _shortest(fitter, list(edits(current)), current)
+        better = _shortest(fitter, _permitted(edits(current), grammar), current)
         while better is not None and better.length < current.length:
             current = better
-            better = _shortest(fitter, list(edits(current)), current)
+            better = _shortest(fitter, _permitted(edits(current), grammar), current)
     return None if "powp" not in allowed and _exponents(current.structure) else current
+
+
+def _permitted(trials: Iterable[tuple[Expr, float]], grammar: Grammar) -> list[tuple[Expr, float]]:
+    return [(tree, price) for tree, price in trials if not check(Proposal(tree), grammar)]
 
 
 def _shortest(
