@@ -115,7 +115,7 @@ def nuisance(cover: Cover, part: tuple[str, ...], shelf: Shelf, *, shared: bool)
             if any(m)
             and (
                 shared
-                or set(odd) - set(other)
+                or odd
                 or any(k and name not in part for name, k in zip(other, m, strict=True))
             )
             and _keeps_parity(m, other, shelf)
