@@ -1,0 +1,1 @@
+"""Which of four given laws holds: the selector alone is measured."""
