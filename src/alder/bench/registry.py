@@ -10,8 +10,10 @@ from alder.spelling import suggestion
 
 BENCHMARKS = MappingProxyType(
     {
+        "causes": "alder.bench.causes.run",
         "novellaw": "alder.bench.novellaw.run",
         "null": "alder.bench.null.run",
+        "refusal": "alder.bench.refusal.run",
     }
 )
 """The module of each benchmark; it holds one `BENCHMARK`."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="Which benchmark: novellaw or null.")],
+    name: Annotated[str, typer.Argument(help="Which benchmark: novellaw, null or refusal.")],
     *,
     cases: Annotated[
         str | None,
@@ -56,7 +56,9 @@ def command(
     Measures Alder and its rivals, case by case. Writes rows.jsonl (a row for each case and method,
     failures too) and summary.json, and prints our figures beside the paper's. novellaw: laws
     recombined from components, 60 cases. null: worlds without a law, in which an adversary submits
-    100 laws; how often is one admitted whose error on fresh rows exceeds its bound?
+    100 laws; how often is one admitted whose error on fresh rows exceeds its bound? refusal: 100
+    worlds whose law the grammar cannot say, and 20 whose law it can; is any law admitted that does
+    not hold what it claims?
     """
     from alder.bench.benchmark import choose_cases, choose_methods, choose_settings
     from alder.bench.registry import benchmark

@@ -13,6 +13,7 @@ from alder.bench.novellaw.scoring import describe
 from alder.bench.novellaw.table import table
 from alder.bench.novellaw.targets import HIDDEN
 from alder.bench.novellaw.variation import OPTIONS, Case, require_sound, varied_case
+from alder.bench.studies import study_seed
 
 _BASELINES: Mapping[str, Callable[[Case], Row]] = {
     "library": baselines.library,
@@ -53,7 +54,7 @@ def _row(case: Case, method: str, job: Job) -> Row:
 def _measure(case: Case, method: str, job: Job) -> Row:
     if method in _BASELINES:
         return _BASELINES[method](case)
-    seed = studies.study_seed(job.settings["seed"], case.draw.place.number)
+    seed = study_seed(job.settings["seed"], case.draw.place.number)
     if method == "one-shot":
         paired = _ledger(job, "alder")
         if "alder" not in job.methods and not paired.exists():

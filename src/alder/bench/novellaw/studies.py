@@ -1,17 +1,15 @@
 """Alder's own variants: one configuration each of the same study with the built-in proposer."""
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from alder.bench.benchmark import Row
 from alder.bench.novellaw.domains import TARGET, cost_of, is_safe
 from alder.bench.novellaw.scoring import score
 from alder.bench.novellaw.variation import Case
+from alder.bench.studies import fresh_ledger
 from alder.expr.nodes import size
 from alder.ledger.events import Replayed, replay
 from alder.ledger.store import read_events
@@ -37,8 +35,6 @@ _CONFIGURATIONS: Mapping[Variant, tuple[int, str]] = {
 def study(case: Case, variant: Variant, seed: int, ledger: Path) -> Row:
     """Run one variant; its ledger stays beside the rows."""
     queries, selector = _CONFIGURATIONS[variant]
-    ledger.parent.mkdir(parents=True, exist_ok=True)
-    _remove(ledger)
     outcomes = case.rows["pool"][TARGET.name]
     names = case.grammar.variable_names
     inputs = {name: case.rows["pool"][name] for name in names}
@@ -53,7 +49,7 @@ def study(case: Case, variant: Variant, seed: int, ledger: Path) -> Row:
         budget=Budget(proposals=PROPOSALS, queries=queries, batch=BATCH),
         proposer="search",
         selector=selector,
-        ledger=ledger,
+        ledger=fresh_ledger(ledger),
         seed=seed,
         criteria=case.criteria,
         # Fixed limits are not spent; the verifier adds no noise with either rule.
@@ -82,15 +78,6 @@ def one_shot(case: Case, ledger: Path) -> Row:
     }
 
 
-def _remove(ledger: Path) -> None:
-    """Remove what a stopped run left of a ledger and of the folder of its verifier."""
-    for leftover in ledger.parent.glob(f"{ledger.name}*"):
-        if leftover.is_dir():
-            shutil.rmtree(leftover)
-        else:
-            leftover.unlink()
-
-
 def _scored(case: Case, law: Law | None, *, admitted: bool) -> Row:
     return {
         **score(case, None if law is None else law.predict, admitted=admitted),
@@ -102,8 +89,3 @@ def _scored(case: Case, law: Law | None, *, admitted: bool) -> Row:
 def _budget(spent: Mapping[str, Any]) -> Row:
     names = ("proposals", "queries", "cost", "tokens", "fits")
     return {name: spent.get(name, 0) for name in names}
-
-
-def study_seed(seed: int, number: int) -> int:
-    """Return the seed of the studies of one case."""
-    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0] % 2**31)
