@@ -31,6 +31,7 @@ __all__ = [
     "Fit",
     "Fits",
     "Floors",
+    "FrontLaw",
     "FunctionWorld",
     "Grammar",
     "Guard",
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from alder.records.evidence import Evidence
     from alder.records.experiment import Experiment
     from alder.records.fit import Fit
+    from alder.records.front import FrontLaw
     from alder.records.grammar import Grammar, Nesting
     from alder.records.law import Law
     from alder.records.limits import Limits
@@ -139,6 +141,7 @@ else:
         "Fit": "alder.records.fit",
         "Fits": "alder.fitting",
         "Floors": "alder.expr.operators",
+        "FrontLaw": "alder.records.front",
         "FunctionWorld": "alder.worlds.function",
         "Grammar": "alder.records.grammar",
         "Guard": "alder.worlds.guard",

@@ -18,6 +18,7 @@ from alder.checking import read_proposal
 from alder.diagnosis import Stop, diagnose
 from alder.fitting.crossvalidation import held_out_error
 from alder.fitting.fit import fit
+from alder.fitting.front import find_front
 from alder.fitting.residuals import find_misfits
 from alder.ledger import entries
 from alder.ledger.entries import Entry
@@ -137,6 +138,16 @@ def _fit(journal: Journal, evidence: Evidence, attempt: Attempt) -> None:
     number = len(evidence.attempts) - 1
     journal.write(entries.fit(number, found, validation_nmse=error, misfits=misfits, folds=folds))
     journal.write(entries.charge(Spent(fits=1 + folds)))
+    _note_front(journal)
+
+
+def _note_front(journal: Journal) -> None:
+    """Write which laws no other beats in size and accuracy, as far as is public now."""
+    evidence, tally = journal.state.evidence, Tally()
+    assert evidence is not None
+    journal.write(entries.front(find_front(evidence, journal.state.candidates, tally)))
+    if tally.fits:
+        journal.write(entries.charge(Spent(fits=tally.fits)))
 
 
 def _verify(stages: Stages, journal: Journal, evidence: Evidence, attempt: Attempt) -> Entry | None:
@@ -192,6 +203,8 @@ def _refuse(
     if stop == "no-safe-experiment" and stages.held_back is not None:
         limits = stages.held_back(candidates, evidence, stages.world)
     refusal = diagnose(evidence, candidates, stop, limits)
+    if any(attempt.fit is not None for attempt in evidence.attempts):
+        _note_front(journal)
     cut_short = cut_short or any(map(_was_last_chance, evidence.attempts[-1:]))
     return entries.end(None, refusal, cut_short=cut_short)
 

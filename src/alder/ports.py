@@ -1,8 +1,8 @@
 """What can be plugged in: protocols of one to three methods, which receive values only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.glimpse import Glimpse
 from alder.records.law import Law
 from alder.records.motion import Motion
 from alder.records.proposal import Proposal
@@ -23,6 +24,8 @@ class Submission:
 
     `source` is a proposal, or whatever a model or an agent wrote, to be read as hostile input.
     `rivals` are other structures that explain the rows about as well; selection needs them.
+    `front` may hold the most accurate structure of each size that it came across; where it does
+    not, the front of a study is made of what the study itself has fitted.
     `tokens` and `fits` say what it took to find them: tokens of a model, structures fitted.
     """
 
@@ -30,6 +33,7 @@ class Submission:
     rivals: tuple[Proposal, ...] = ()
     tokens: int = 0
     fits: int = 0
+    front: tuple[Proposal, ...] = ()
 
 
 @runtime_checkable
@@ -38,6 +42,22 @@ class Proposer(Protocol):
 
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         """Return the next structure to submit, or None where nothing new is left to say."""
+        ...
+
+
+Listen: TypeAlias = Callable[[Glimpse], None]
+"""Is told from time to time how far a proposer is."""
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """A proposer that can say how far it is while it looks.
+
+    Optional: without it, nothing is known of a proposer until it has proposed.
+    """
+
+    def watched(self, listen: Listen) -> Proposer:
+        """Return a proposer that tells `listen` how far it is, and proposes the very same."""
         ...
 
 

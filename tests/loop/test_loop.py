@@ -10,6 +10,7 @@ from study.problems import outcome_of
 from study.spoken import as_bytes
 
 from alder.fitting.crossvalidation import FOLDS
+from alder.fitting.front import find_front
 from alder.loop import Stages, run, step
 from alder.records.budget import Budget
 from alder.records.effort import Tally
@@ -43,9 +44,9 @@ def test_the_events_of_a_study_follow_the_algorithm() -> None:
     told = [kind for kind in journal.kinds if kind != "charge"]
     assert told == [
         *("configuration", "commitments", "initial"),
-        *("proposal", "fit", "verdict"),
+        *("proposal", "fit", "front", "verdict"),
         *("candidates", "choice", "choice", "outcome", "outcome"),
-        *("proposal", "fit", "verdict", "end"),
+        *("proposal", "fit", "front", "verdict", "end"),
     ]
 
 
@@ -220,6 +221,7 @@ def test_fits_of_proposers_and_of_rivals_are_charged() -> None:
     tally = Tally()
     before = replace(evidence, trajectories=(), attempts=evidence.attempts[:1])
     parts.refit(before, np.random.default_rng(0), tally)
+    find_front(evidence, journal.state.candidates, tally)  # refits the first law on new rows
     made_by_the_loop = sum(1 + attempt.folds for attempt in journal.state.attempts)
     assert tally.fits > 2
     assert outcome.spent.fits == 2 * 1000 + made_by_the_loop + tally.fits

@@ -17,6 +17,7 @@ from alder.records.budget import Budget, Spent
 from alder.records.evidence import Candidate, Choice, Misfit, Separation
 from alder.records.experiment import Experiment, Trajectory
 from alder.records.fit import Fit
+from alder.records.front import FrontLaw
 from alder.records.grammar import Grammar, Nesting
 from alder.records.law import Law
 from alder.records.lawfile import (
@@ -26,6 +27,7 @@ from alder.records.lawfile import (
     variable_from_json,
     variable_to_json,
 )
+from alder.records.nextstep import NextStep
 from alder.records.outcome import Finding, Refusal
 from alder.records.problem import Problem
 from alder.records.proposal import Bounds, Proposal
@@ -201,6 +203,16 @@ def candidate_from_json(value: Value) -> Candidate:
     return Candidate(law_from_json(value["law"]), value["weight"], value["label"])
 
 
+def front_law_to_json(one: FrontLaw) -> Json:
+    """Write a law of the front with its error."""
+    return {"law": law_to_json(one.law), "error": one.error}
+
+
+def front_law_from_json(value: Value) -> FrontLaw:
+    """Read a law of the front."""
+    return FrontLaw(law_from_json(value["law"]), value["error"])
+
+
 def fit_to_json(fit: Fit) -> Json:
     """Write a fit: its law, and what a law does not say."""
     return {
@@ -223,7 +235,8 @@ def fit_from_json(value: Value) -> Fit:
 
 
 def refusal_to_json(refusal: Refusal) -> Json:
-    """Write a refusal with the laws that were left."""
+    """Write a refusal with the laws that were left; the step only where there is one."""
+    step = {} if refusal.step is None else {"step": _step_to_json(refusal.step)}
     return {
         "cause": refusal.cause,
         "reason": refusal.reason,
@@ -231,6 +244,7 @@ def refusal_to_json(refusal: Refusal) -> Json:
         "candidate": None if refusal.candidate is None else law_to_json(refusal.candidate),
         "rivals": [law_to_json(law) for law in refusal.rivals],
         "findings": [plain_to_json(finding) for finding in refusal.findings],
+        **step,
     }
 
 
@@ -244,6 +258,27 @@ def refusal_from_json(value: Value) -> Refusal:
         candidate=None if candidate is None else law_from_json(candidate),
         rivals=tuple(map(law_from_json, cast("Sequence[Value]", value["rivals"]))),
         findings=tuple(Finding(**finding) for finding in value.get("findings", ())),
+        step=_step_from_json(value["step"]) if "step" in value else None,
+    )
+
+
+def _step_to_json(step: NextStep) -> Json:
+    return {
+        "action": step.action,
+        "operators": list(step.operators),
+        "variables": list(step.variables),
+        "ranges": {name: list(ends) for name, ends in step.ranges.items()},
+        "settings": dict(step.settings),
+    }
+
+
+def _step_from_json(value: Value) -> NextStep:
+    return NextStep(
+        action=value["action"],
+        operators=tuple(value["operators"]),
+        variables=tuple(value["variables"]),
+        ranges={name: (low, high) for name, (low, high) in value["ranges"].items()},
+        settings=dict(value["settings"]),
     )
 
 

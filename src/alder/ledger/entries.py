@@ -11,6 +11,7 @@ from alder.ledger.coding import (
     candidate_to_json,
     choice_to_json,
     fit_to_json,
+    front_law_to_json,
     law_to_json,
     plain_to_json,
     proposal_to_json,
@@ -24,6 +25,7 @@ from alder.records.budget import Budget, Spent
 from alder.records.evidence import Candidate, Choice, Misfit
 from alder.records.experiment import FailedRun, Trajectory
 from alder.records.fit import Fit
+from alder.records.front import FrontLaw
 from alder.records.law import Law
 from alder.records.outcome import Refusal
 from alder.records.problem import Problem
@@ -38,6 +40,7 @@ Kind: TypeAlias = Literal[
     "proposal",
     "problems",
     "fit",
+    "front",
     "verdict",
     "candidates",
     "choice",
@@ -83,6 +86,7 @@ def proposal(submission: Submission, read: Proposal | None) -> Entry:
         "proposal": None if read is None else proposal_to_json(read),
         "rivals": [proposal_to_json(rival) for rival in submission.rivals],
         "tokens": submission.tokens,
+        "front": [proposal_to_json(one) for one in submission.front],
     }
 
 
@@ -113,6 +117,14 @@ def fit(
         "folds": folds,
         "misfits": [plain_to_json(misfit) for misfit in misfits],
     }
+
+
+def front(laws: Sequence[FrontLaw]) -> Entry:
+    """Record the laws that no other beats in size and accuracy on the public rows of the moment.
+
+    What became of each of them is not written: it follows from the verdicts.
+    """
+    return "front", {"laws": [front_law_to_json(one) for one in laws]}
 
 
 def verdict(attempt: int, answer: Verdict) -> Entry:

@@ -14,6 +14,7 @@ from alder.ledger.coding import (
     candidate_from_json,
     choice_from_json,
     fit_from_json,
+    front_law_from_json,
     law_from_json,
     proposal_from_json,
     refusal_from_json,
@@ -25,6 +26,7 @@ from alder.ports import Event
 from alder.records.budget import Budget, Spent
 from alder.records.evidence import Attempt, Candidate, Choice, Evidence, Misfit
 from alder.records.experiment import FailedRun, Trajectory
+from alder.records.front import FrontLaw, marked
 from alder.records.outcome import Outcome
 from alder.records.problem import Problem
 from alder.records.verdict import Commitment, Verdict
@@ -38,7 +40,8 @@ class Replayed:
     `pending` are choices without an answer, `abandoned` those nobody waits for. `candidates` are
     the last ones selection saw, after `n_selected` attempts. `budget` is the one in force. `end` is
     None while the study runs. `n_dropped` counts rows that were left out, a value missing. `labels`
-    are those of all candidates of all rounds, by skeleton digest.
+    are those of all candidates of all rounds, by skeleton digest. `front` holds the laws that no
+    other beats in size and accuracy, and what became of each.
     """
 
     n_events: int = 0
@@ -60,6 +63,7 @@ class Replayed:
     end: Outcome | None = None
     n_dropped: int = 0
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    front: tuple[FrontLaw, ...] = ()
 
     @property
     def evidence(self) -> Evidence | None:
@@ -127,6 +131,7 @@ class Replaying:
         self.end = state.end
         self.n_dropped = state.n_dropped
         self.labels = dict(state.labels)
+        self.front = state.front
 
     def add(self, event: Event) -> None:
         """Add one event; raise `BadLedger` where it is of no known kind, or amiss."""
@@ -170,6 +175,7 @@ class Replaying:
             end=self.end,
             n_dropped=self.n_dropped,
             labels=dict(self.labels),
+            front=self.front,
         )
 
 
@@ -202,8 +208,9 @@ def _proposal(state: Replaying, event: Event) -> None:
     value: Value = event.content
     read = value["proposal"]
     rivals = tuple(map(proposal_from_json, value["rivals"]))
+    front = tuple(map(proposal_from_json, value.get("front", ())))
     state.attempts.append(
-        Attempt(None if read is None else proposal_from_json(read), rivals=rivals)
+        Attempt(None if read is None else proposal_from_json(read), rivals=rivals, front=front)
     )
 
 
@@ -225,11 +232,17 @@ def _fit(state: Replaying, event: Event) -> None:
     )
 
 
+def _front(state: Replaying, event: Event) -> None:
+    value: Value = event.content
+    state.front = marked([front_law_from_json(one) for one in value["laws"]], state.attempts)
+
+
 def _verdict(state: Replaying, event: Event) -> None:
     value: Value = event.content
     verdict = Verdict(**value["verdict"])
     _complete(state, value["attempt"], category=verdict.category)
     state.verdicts.append(verdict)
+    state.front = marked(state.front, state.attempts)
 
 
 def _candidates(state: Replaying, event: Event) -> None:
@@ -293,6 +306,7 @@ def _end(state: Replaying, event: Event) -> None:
         digest=event.digest,
         verdict=None if verdict is None else Verdict(**verdict),
         cut_short=value["cut_short"],
+        front=state.front,
     )
 
 
@@ -310,6 +324,7 @@ _READERS: Mapping[str, Callable[[Replaying, Event], None]] = {
     "proposal": _proposal,
     "problems": _problems,
     "fit": _fit,
+    "front": _front,
     "verdict": _verdict,
     "candidates": _candidates,
     "choice": _choice,

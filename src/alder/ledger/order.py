@@ -85,6 +85,10 @@ def _verdict(seen: _Seen, event: Event) -> str:
     return ""
 
 
+def _front(seen: _Seen, event: Event) -> str:
+    return "" if seen.fitted else "A front stands before the first fit."
+
+
 def _choice(seen: _Seen, event: Event) -> str:
     identity = _experiment(event)
     return f"{identity} was chosen before." if identity in seen.chosen else ""
@@ -106,6 +110,7 @@ _OF_KIND: Mapping[str, tuple[_Rule, ...]] = {
     "proposal": (_proposal,),
     "problems": (_of_attempt,),
     "fit": (_of_attempt,),
+    "front": (_front,),
     "verdict": (_of_attempt, _verdict),
     "choice": (_choice,),
     "outcome": (_answer,),

@@ -13,7 +13,7 @@ from alder.expr.nodes import parameters
 from alder.fitting.fit import fit
 from alder.fitting.many import fit_many
 from alder.fitting.residuals import STRUCTURE, find_misfits
-from alder.ports import Proposer, Submission
+from alder.ports import Listen, Proposer, Submission, Watchable
 from alder.records.effort import THOROUGH
 from alder.records.evidence import Evidence
 from alder.records.proposal import Proposal
@@ -33,6 +33,11 @@ class Guesses:
 
     guesses: Sequence[Proposal]
     then: Proposer | None = None
+
+    def watched(self, listen: Listen) -> "Guesses":
+        """Return the same guesses; what comes after them tells how far it is, where it can."""
+        then = self.then
+        return replace(self, then=then.watched(listen)) if isinstance(then, Watchable) else self
 
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         """Return the guess that explains the public rows best among those still open."""

@@ -38,7 +38,8 @@ class Attempt:
     """One proposal and what became of it; an unreadable one has problems and no proposal.
 
     `rivals` are structures the proposer thought about as good. `validation_nmse` is the error on
-    validation rows, or where there are none the cross-validated one over so many `folds`.
+    validation rows, or where there are none the cross-validated one over so many `folds`. `front`
+    are the most accurate structures of each size that the proposer came across.
     """
 
     proposal: Proposal | None
@@ -49,6 +50,7 @@ class Attempt:
     misfits: tuple[Misfit, ...] = ()
     category: Category | None = None
     folds: int = 0
+    front: tuple[Proposal, ...] = ()
 
 
 @final

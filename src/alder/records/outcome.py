@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 from alder.records.budget import Spent
+from alder.records.front import FrontLaw
 from alder.records.law import Law
+from alder.records.nextstep import NextStep
 from alder.records.verdict import Verdict
 
 Cause: TypeAlias = Literal[
@@ -50,7 +52,7 @@ class Refusal:
 
     `candidate` is the last fitted law, kept for scoring and pictures; it was not admitted.
     `findings` hold what the test of every cause computed, in the order of the tests; ledgers from
-    before they were kept have none.
+    before they were kept have none. `step` is the advice as data; older ledgers have none.
     """
 
     cause: Cause
@@ -59,6 +61,7 @@ class Refusal:
     candidate: Law | None = None
     rivals: tuple[Law, ...] = ()
     findings: tuple[Finding, ...] = ()
+    step: NextStep | None = None
 
     @property
     def ruled_out(self) -> tuple[Finding, ...]:
@@ -72,7 +75,9 @@ class Outcome:
     """The end of a study: exactly one of `law` and `refusal` is there.
 
     `digest` is that of the last event of the ledger; `cut_short` says that the guard on seconds
-    ended the study, so that another machine might have gone on.
+    ended the study, so that another machine might have gone on. `front` holds for each size the
+    most accurate law of the public rows, where no smaller one is as accurate, the smallest first;
+    ledgers from before it was kept have none.
     """
 
     law: Law | None
@@ -82,3 +87,4 @@ class Outcome:
     verdict: Verdict | None = None
     cut_short: bool = False
     ledger: str = ""
+    front: tuple[FrontLaw, ...] = ()

@@ -64,8 +64,8 @@ def _repeat_breaches(
 
 
 def _submission_breaches(submission: Submission, evidence: Evidence) -> Iterator[str]:
-    proposals = [p for p in (submission.source, *submission.rivals) if isinstance(p, Proposal)]
-    for proposal in proposals:
+    offered = (submission.source, *submission.rivals, *submission.front)
+    for proposal in [one for one in offered if isinstance(one, Proposal)]:
         for problem in check(proposal, evidence.grammar):
             yield f"it offered what is no law of the grammar: {problem}"
     if submission.tokens < 0:

@@ -9,7 +9,7 @@ import numpy as np
 from alder.checking import check
 from alder.expr.canonical import skeleton_digest
 from alder.expr.nodes import Expr, Var, size, variables, walk
-from alder.ports import Submission
+from alder.ports import Listen, Submission
 from alder.proposers.search.interactions import Structure, find_structure
 from alder.proposers.search.laws import Fitter, Law
 from alder.proposers.search.pursuit import pursue
@@ -61,12 +61,21 @@ class Found:
 @final
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Propose the structure with the shortest description that was not refused on these rows."""
+    """Propose the structure with the shortest description that was not refused on these rows.
+
+    `listen` is told how far the search is; it changes nothing.
+    """
+
+    listen: Listen | None = None
+
+    def watched(self, listen: Listen) -> "Search":
+        """Return the same search, which tells how far it is."""
+        return Search(listen)
 
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         """Return the best structure within the grammar, and rivals that fit about as well."""
         del rng
-        found = search(evidence)
+        found = search(evidence, self.listen)
         refused = _refused(evidence)
         fresh = [one for one in found.laws if skeleton_digest(one.structure) not in refused]
         if not fresh:
@@ -76,14 +85,21 @@ class Search:
         rivals = tuple(one.proposal for one in near[:_MOST_RIVALS])
         rationale = explain(best, others, found, evidence)
         chosen = Proposal(best.structure, best.proposal.bounds, rationale, _scope(best, found))
-        return Submission(chosen, rivals=rivals, fits=found.fits)
+        rows, grammar = found.table.columns, evidence.grammar
+        front = [one.proposal for one in found.front if not check(one.proposal, grammar, rows)]
+        return Submission(chosen, rivals=rivals, fits=found.fits, front=tuple(front))
 
 
-def search(evidence: Evidence) -> Found:
-    """Search the grammar for laws of the public rows; effort is counted, time only cuts short."""
+def search(evidence: Evidence, listen: Listen | None = None) -> Found:
+    """Search the grammar for laws of the public rows; effort is counted, time only cuts short.
+
+    `listen` is told from time to time how far it is.
+    """
     grammar = evidence.grammar
     table = read_table(evidence)
-    watch = Watch.of(max(evidence.budget.seconds - evidence.spent.seconds, 0.0))
+    fitter = Fitter(table, grammar.max_nodes)
+    watch = Watch.of(max(evidence.budget.seconds - evidence.spent.seconds, 0.0), fitter, listen)
+    watch.enter("which variables act together")
     structure = find_structure(table)
     shelf = Shelf(
         table,
@@ -91,9 +107,9 @@ def search(evidence: Evidence) -> Found:
         structure.parity,
         {variable.name: variable.unit for variable in grammar.variables},
     )
-    fitter = Fitter(table, grammar.max_nodes)
     laws: list[Law] = []
     for transform, moved, other in views(table, structure, shelf.allowed):
+        watch.enter("sums of terms" if transform is None else "sums under another scale")
         if transform is None:
             laws += pursue(shelf, fitter, structure, watch)
         else:
@@ -101,6 +117,7 @@ def search(evidence: Evidence) -> Found:
             laws += follow(transform, turned, other, fitter, watch)
         if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
             break
+    watch.enter("tidier constants")
     short = sorted(laws, key=lambda law: law.length)[:_TIDIED]
     tidied = [one for law in short if (one := tidy(law, fitter, grammar)) is not None]
     return Found(

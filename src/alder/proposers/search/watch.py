@@ -1,23 +1,51 @@
-"""A guard on seconds: results are counted in fits, and time only ever cuts them short."""
+"""A guard on seconds, and who is told how far a search is: neither has a say in what it finds.
+
+Results are counted in fits, and time only ever cuts them short.
+"""
 
 import math
 import time
 from dataclasses import dataclass
 from typing import final
 
+from alder.ports import Listen
+from alder.proposers.search.laws import Fitter
+from alder.records.glimpse import Glimpse
+
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Watch:
-    """When to stop looking, in seconds of the monotonic clock."""
+    """When to stop looking, in seconds of the monotonic clock, and what is being looked for now.
+
+    Whoever asks whether time is up is at a place where what was found so far can be told.
+    """
 
     end: float = math.inf
+    fitter: Fitter | None = None
+    listen: Listen | None = None
+    stage: str = ""
 
     @staticmethod
-    def of(seconds: float) -> "Watch":
-        """Begin now, for so long."""
-        return Watch(time.monotonic() + seconds)
+    def of(seconds: float, fitter: Fitter | None = None, listen: Listen | None = None) -> "Watch":
+        """Begin now, for so long; `listen` is told what the fitter has fitted."""
+        return Watch(time.monotonic() + seconds, fitter, listen)
+
+    def enter(self, stage: str) -> None:
+        """Say what is looked for from now on."""
+        self.stage = stage
+        self._tell()
 
     def is_over(self) -> bool:
         """Say whether the time is up."""
+        self._tell()
         return time.monotonic() >= self.end
+
+    def _tell(self) -> None:
+        if self.listen is None or self.fitter is None:
+            return
+        best = min(self.fitter.front.values(), key=lambda law: law.length, default=None)
+        if best is None:
+            self.listen(Glimpse(self.stage, self.fitter.fits))
+        else:
+            self.listen(Glimpse(self.stage, self.fitter.fits, best.structure, best.values))
