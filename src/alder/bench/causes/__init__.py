@@ -1,0 +1,1 @@
+"""Planted causes: worlds that must be refused, each for a reason that is known."""
