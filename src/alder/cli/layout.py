@@ -71,6 +71,15 @@ def number(value: float, digits: int = 3) -> str:
     return ascii_numbers(short(value, digits))
 
 
+def shortened(text: str, width: int) -> str:
+    """Cut a text that is wider than there is room for.
+
+    >>> shortened("a + b*tanh(u)", 8), shortened("a + b", 8)
+    ('a + b*t…', 'a + b')
+    """
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
 def ascii_numbers(text: str) -> str:
     """Write what the report says with plain signs and spaces, to be copied."""
     return text.replace("−", "-").replace("∞", "inf").replace("\u00a0", " ")

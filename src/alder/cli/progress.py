@@ -1,10 +1,11 @@
 """A study while it runs: what is kept of each round, and one last line that moves."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, final
 
-from alder.cli.layout import ascii_numbers, number
+from alder.cli.layout import ascii_numbers, number, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from alder.ledger.events import Replayed
     from alder.records.evidence import Choice
+    from alder.records.glimpse import Glimpse
     from alder.report.measure import Yardstick
     from alder.report.story import Answer
 
@@ -22,6 +24,8 @@ _MOST_RIVALS = 6
 # What stands in a line of that table beside the law and the three numbers.
 _BESIDE = len(_INDENT) + len("  A   said    saw     σ  × refuted")
 _SHORTEST_LAW = 12
+# A search that takes longer than this says how far it is, in seconds.
+_PATIENCE = 2.0
 
 _DOING = {
     "proposal": "fitting",
@@ -39,11 +43,19 @@ _DOING = {
 class Progress:
     """Prints the rounds of a study as its events come; call it with each of them.
 
-    On a terminal a line below shows what is being done; elsewhere only what is kept is printed.
-    Misses are in the noise of the best law at the time, unless a yardstick is given.
+    On a terminal a line below shows what is being done, and while a search takes long the best law
+    it has so far; elsewhere only what is kept is printed. Misses are in the noise of the best law
+    at the time, unless a yardstick is given. `clock` counts seconds.
     """
 
-    def __init__(self, console: "Console", *, keeps: str, unit: "Yardstick | None" = None) -> None:
+    def __init__(
+        self,
+        console: "Console",
+        *,
+        keeps: str,
+        unit: "Yardstick | None" = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Begin with nothing seen; `keeps` is the name of the ledger, or empty."""
         from rich.live import Live
 
@@ -53,6 +65,9 @@ class Progress:
         self._doing = "proposing"
         self._n_before = 0
         self._state: Replayed | None = None
+        self._clock = clock
+        self._since = 0.0
+        self._glimpse: Glimpse | None = None
         self._live = Live(
             get_renderable=self._moving, console=console, transient=True, refresh_per_second=4
         )
@@ -79,6 +94,7 @@ class Progress:
             self._resume(kind, state)
         self.seen = True
         self._state = state
+        self._glimpse = None
         self._doing = _DOING["choice"] if state.pending else _DOING.get(kind, self._doing)
         match kind:
             case "initial" if state.n_dropped:
@@ -93,6 +109,12 @@ class Progress:
                 show_answers(self._console, state, asked, self._unit)
             case _:
                 pass
+
+    def glimpse(self, seen: "Glimpse") -> None:
+        """Take note of how far the proposer is, for the moving line."""
+        if self._glimpse is None:
+            self._since = self._clock()
+        self._glimpse = seen
 
     def _resume(self, kind: str, state: "Replayed") -> None:
         """Say how far a study was when it was left: before its first new event."""
@@ -119,10 +141,27 @@ class Progress:
             f"  experiments {spent.queries}/{budget.queries}   proposals {spent.proposals}/"
             f"{budget.proposals}   {self._doing}"
         )
+        found = self._searching()
+        if found:
+            line.append(f"\n  {shortened(found, self._console.width - 2)}")
         keeps = f"{self._keeps} keeps everything so far" if self._keeps else "nothing is kept"
         line.append(f"\n  Ctrl-C stops; {keeps}", style="dim")
         line.no_wrap, line.overflow = True, "ellipsis"
         return line
+
+    def _searching(self) -> str:
+        """Say what a search that takes long is at, what it has fitted, and its best law so far."""
+        seen, state = self._glimpse, self._state
+        seconds = self._clock() - self._since
+        if seen is None or state is None or state.configuration is None or seconds < _PATIENCE:
+            return ""
+        words = f"{seen.stage}   {count(seen.fits, 'fit')}   {seconds:.0f} s"
+        if seen.best is None:
+            return words
+        from alder.expr.text import to_display
+
+        target = state.configuration.grammar.target.name
+        return f"{words}   best: {target} = {to_display(seen.best, seen.values, 3)}"
 
 
 def show_verdict(console: "Console", state: "Replayed") -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from alder.cli.front import show_front
 from alder.cli.layout import show_lines, terminal
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def command(
     """Example: alder show run.alder
 
     Prints each round (what was submitted, what the verifier answered, what the telling experiment
-    showed), then the law with its intervals, or the refusal. A study that runs can be looked at.
+    showed), then the law with its intervals, or the refusal, and the front of accuracy against
+    size. A study that runs can be looked at.
     Exit status: 0 admitted or still running, 3 refused.
     """
     from alder.ledger.store import read_events
@@ -75,6 +77,7 @@ def _running(console: "Console", state: "Replayed", following: str) -> None:
     spent, budget = state.spent, state.budget
     assert budget is not None, "a study with rows has a budget"
     console.print("\n… STILL RUNNING\n")
+    show_front(console, state.front)
     lines = {
         "budget": f"{spent.proposals}/{budget.proposals} proposals   "
         f"{spent.queries}/{budget.queries} experiments   {spent.fits} fits   {spent.seconds:.1f} s",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from alder.cli.front import show_front
 from alder.cli.layout import number, scope_words, show_coefficients, show_lines, with_unit
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ class Ending:
 
 
 def show_outcome(console: "Console", outcome: "Outcome", ending: Ending) -> None:
-    """Print the law or the refusal, then budget, files and the next command."""
+    """Print the law or the refusal, the front, then budget, files and the next command."""
     if outcome.law is not None:
         _show_law(console, outcome, outcome.law)
     else:
         _show_refusal(console, outcome)
+    show_front(console, outcome.front, outcome.law)
     lines = {"budget": _budget_words(outcome, ending.budget)}
     if ending.saved:
         lines["saved"] = "   ".join(ending.saved)

@@ -30,19 +30,23 @@ from alder.tables import drop_missing
 _NEARBY = Effort(pool=1, starts=1, iterations=30, tolerance=1e-9)
 # What a law leaves below this share of the target is rounding, and smaller is not better.
 _ROUNDING = 1e-12
-# Laws whose errors agree to so many digits fit equally well; a submitted one then comes first.
+# Errors that agree to so many digits are equal.
 _DIGITS = 6
 
 
 def find_front(
     evidence: Evidence, candidates: Sequence[Candidate] = (), tally: Tally | None = None
 ) -> tuple[FrontLaw, ...]:
-    """Return the laws that no other beats in both size and accuracy, the smallest first.
+    r"""Return the laws that no other beats in both size and accuracy, the smallest first.
 
     They are chosen among the laws of the grammar that were submitted, are candidates, or were
     offered by the proposer: its own front where it gave one, and its rivals. All are fitted to the
     public rows of this moment, validation rows apart; laws that were are left as they are. `tally`
     counts the others.
+
+    Of laws of one size the most accurate is that of the least $n \ln \mathrm{error}^2 + k \ln n$,
+    with $n$ observations and $k$ parameters: a free parameter in the place of a literal always
+    fits better, and says nothing where it does so by no more than chance. (BIC, Schwarz 1978.)
     """
     measure = Measure.of(evidence)
     known = _known(evidence, candidates, measure.n_rows)
@@ -59,7 +63,7 @@ def find_front(
             error = measure.error(structure, fits.values(i))
             found.append(_Measured(structure, error, partial(_law, fits, i)))
     submitted = {skeleton_digest(a.fit.structure) for a in evidence.attempts if a.fit is not None}
-    kept = _undominated(found, submitted, least=_ROUNDING * measure.scale)
+    kept = _undominated(_best_of_size(found, submitted, measure))
     return tuple(FrontLaw(one.law(), one.error) for one in kept)
 
 
@@ -107,17 +111,17 @@ class Measure:
         return len(next(iter(self.rows.values())))
 
     @property
-    def scale(self) -> float:
-        """The root mean square of the target."""
-        return self._rms(self.target)
+    def least(self) -> float:
+        """The error below which all is rounding."""
+        return _ROUNDING * self._rms(self.target)
 
     def error(self, structure: Expr, values: Mapping[str, float]) -> float:
-        """Return the error of one law; infinite where it is too large for a number."""
+        """Return the error of one law, infinite where it is too large for a number."""
         said = evaluate(structure, self.rows, values, self.floors)
         rest = self.target - self.segments.total(np.broadcast_to(said, self.n_rows))
         if self.n_groups:
             rest = rest - group_offsets(rest, self.weights, self.group, self.n_groups)[self.group]
-        return self._rms(rest)
+        return max(self._rms(rest), self.least)
 
     def _rms(self, values: FloatArray) -> float:
         with np.errstate(over="ignore"):
@@ -192,22 +196,30 @@ def _fit(proposals: Sequence[Proposal], evidence: Evidence, effort: Effort) -> F
     )  # fmt: skip
 
 
-def _undominated(
-    found: Sequence[_Measured], submitted: set[str], *, least: float
-) -> Iterator[_Measured]:
-    """Yield by size what is more accurate than everything smaller; errors below `least` are one."""
+def _best_of_size(
+    found: Sequence[_Measured], submitted: set[str], measure: Measure
+) -> list[_Measured]:
+    """Return the most accurate law of each size, the smallest first; of equals a submitted one."""
+    n = len(measure.target)
 
-    def order(one: _Measured) -> tuple[int, float, bool, float]:
-        new = skeleton_digest(one.structure) not in submitted
-        return size(one.structure), _rounded(max(one.error, least)), new, one.error
+    def order(one: _Measured) -> tuple[float, bool]:
+        criterion = math.inf
+        if math.isfinite(one.error):
+            squared = 2.0 * math.log(max(one.error, 1e-300))
+            criterion = n * squared + len(parameters(one.structure)) * math.log(n)
+        return round(criterion, _DIGITS), skeleton_digest(one.structure) not in submitted
 
+    by_size: dict[int, list[_Measured]] = {}
+    for one in found:
+        by_size.setdefault(size(one.structure), []).append(one)
+    return [min(by_size[nodes], key=order) for nodes in sorted(by_size)]
+
+
+def _undominated(found: Sequence[_Measured]) -> Iterator[_Measured]:
+    """Yield what is more accurate than everything before it."""
     lowest = math.inf
-    for one in sorted(found, key=order):
-        error = _rounded(max(one.error, least))
+    for one in found:
+        error = float(f"{one.error:.{_DIGITS}g}")
         if error < lowest:
             lowest = error
             yield one
-
-
-def _rounded(error: float) -> float:
-    return float(f"{error:.{_DIGITS}g}")

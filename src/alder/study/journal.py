@@ -2,15 +2,25 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import final
+from typing import Protocol, final, runtime_checkable
 
 from alder.ledger.entries import Entry
 from alder.ledger.events import Replayed, advance, replay
 from alder.ledger.store import SqliteStore
 from alder.ports import Event
+from alder.records.glimpse import Glimpse
 
 Watch = Callable[[str, Replayed], None]
 """Called after each event with its kind and what is known now; for progress only."""
+
+
+@runtime_checkable
+class Onlooker(Protocol):
+    """A watch that is also told how far a proposer is, between two events."""
+
+    def glimpse(self, seen: Glimpse) -> None:
+        """Take note of what is being looked for, and of the best law so far."""
+        ...
 
 
 @final

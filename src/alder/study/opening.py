@@ -20,7 +20,7 @@ from alder.ledger import entries
 from alder.ledger.configuration import Configuration
 from alder.ledger.store import SqliteStore
 from alder.loop import HeldBack, Stages
-from alder.ports import Moving, Proposer, Selector, World
+from alder.ports import Moving, Proposer, Selector, Watchable, World
 from alder.records.budget import Budget
 from alder.records.experiment import Trajectory
 from alder.records.grammar import Grammar
@@ -30,7 +30,7 @@ from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.segments import Segments
 from alder.spelling import printable
-from alder.study.journal import LedgerJournal, Watch
+from alder.study.journal import LedgerJournal, Onlooker, Watch
 from alder.study.parts import (
     Safe,
     as_limits,
@@ -132,8 +132,16 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
         )
         undo.callback(vault.close)
         _begin(journal, configuration, rows, vault)
-        stages = Stages(proposer, vault, refitter(journal), selector, world, held_back)
+        seen = _watched(proposer, watch)
+        stages = Stages(seen, vault, refitter(journal), selector, world, held_back)
         return Opened(stages, journal, rows.n_dropped, undo.pop_all())
+
+
+def _watched(proposer: Proposer, watch: Watch | None) -> Proposer:
+    """Let a proposer that can say how far it is say so to whoever can hear it."""
+    if isinstance(watch, Onlooker) and isinstance(proposer, Watchable):
+        return proposer.watched(watch.glimpse)
+    return proposer
 
 
 def _require_kinds(asked: Asked) -> None:

@@ -74,7 +74,8 @@ class Study:
         `limits` say what an experiment may show under every law that stands: a mapping of columns
         to their two ends, `Limits`, or a function of the forecast columns of one experiment.
         `ledger` is a file from which the study resumes; without it a private temporary one is used.
-        `watch` is called after every event, for progress.
+        `watch` is called after every event, for progress; where it has a method `glimpse`, that is
+        told between events how far the search is.
         """
         ensure()
         asked = Asked(
