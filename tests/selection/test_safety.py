@@ -18,7 +18,6 @@ from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Pool
 from alder.records.law import Law
 from alder.records.limits import Limits
-from alder.selection.oracle import Oracle
 from alder.selection.registry import SELECTORS, selector
 from alder.selection.safety import (
     DIVERGED,
@@ -168,16 +167,6 @@ def test_a_selector_that_ignores_what_is_safe_is_stopped() -> None:
         guarded.select(
             some_candidates(), make_evidence(), draw_pool(1), 60, np.random.default_rng(0)
         )
-
-
-def test_the_oracle_keeps_to_the_limits_of_the_candidates() -> None:
-    truth, *others = some_candidates()
-    limits = Limits({"a": (-1.0, 1.0)}, sigmas=0.0)
-    guarded = Safeguarded(Oracle(truth.law), limits)
-    rng = np.random.default_rng(0)
-    chosen = guarded.select(others, make_evidence(), draw_pool(1), 5, rng)
-    assert chosen
-    assert all(abs(forecasts(c.law, choice)[0]) <= 1.0 for choice in chosen for c in others)
 
 
 @dataclass(frozen=True)

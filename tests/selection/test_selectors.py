@@ -12,7 +12,6 @@ from alder.ports import Selector
 from alder.records.budget import Budget, Spent
 from alder.records.evidence import Choice
 from alder.records.experiment import Trajectory
-from alder.selection.oracle import Oracle
 from alder.selection.registry import SELECTORS, selector
 from selection.worlds import HiddenPool, draw_pool, make_evidence, some_candidates
 
@@ -132,15 +131,6 @@ def test_asking_for_nothing_or_of_nothing_gives_nothing(name: str, unsafe: float
 def test_an_unknown_selector_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(BadStudy, match="Did you mean `disagreement`"):
         selector("disagrement")
-
-
-def test_the_oracle_separates_the_truth_from_the_candidates() -> None:
-    candidates = some_candidates()
-    truth = candidates[0].law
-    rng = np.random.default_rng(0)
-    choices = Oracle(truth).select(candidates[1:], make_evidence(), draw_pool(1), 3, rng)
-    assert len(choices) == 3
-    assert all("truth" in choice.separates[0].second for choice in choices)
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -11,6 +11,7 @@ from alder.spelling import suggestion
 BENCHMARKS = MappingProxyType(
     {
         "causes": "alder.bench.causes.run",
+        "identification": "alder.bench.identification.run",
         "novellaw": "alder.bench.novellaw.run",
         "null": "alder.bench.null.run",
         "refusal": "alder.bench.refusal.run",

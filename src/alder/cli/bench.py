@@ -12,9 +12,15 @@ if TYPE_CHECKING:
 
     from alder.bench.runs import Plan, Result
 
+# The benchmarks that have pictures, and who draws them.
+_DRAWN = {
+    "identification": "alder.report.identification",
+    "novellaw": "alder.report.novellaw",
+}
+
 
 def command(
-    name: Annotated[str, typer.Argument(help="Which benchmark: novellaw, null or refusal.")],
+    name: Annotated[str, typer.Argument(help="Which: identification, novellaw, null or refusal.")],
     *,
     cases: Annotated[
         str | None,
@@ -54,7 +60,8 @@ def command(
     """Example: alder bench novellaw --seed 1 --jobs 2 --out results
 
     Measures Alder and its rivals, case by case. Writes rows.jsonl (a row for each case and method,
-    failures too) and summary.json, and prints our figures beside the paper's. novellaw: laws
+    failures too) and summary.json, and prints our figures beside the paper's. identification:
+    which of four laws holds, seven selectors, 200 cases ('*': five seeds pooled). novellaw: laws
     recombined from components, 60 cases. null: worlds without a law, in which an adversary submits
     100 laws; how often is one admitted whose error on fresh rows exceeds its bound? refusal: 100
     worlds whose law the grammar cannot say, and 20 whose law it can; is any law admitted that does
@@ -82,8 +89,8 @@ def command(
         console.print(line, soft_wrap=True)
     failed = sum("error" in row for row in result.rows)
     lines = {"rows": f"{out.name}/rows.jsonl", "summary": f"{out.name}/summary.json"}
-    if name == "novellaw":
-        lines["figures"] = ", ".join(_draw(result, out))
+    if name in _DRAWN:
+        lines["figures"] = ", ".join(_draw(name, result, out))
     if failed:
         lines["failed"] = f"{failed} of {len(result.rows)} rows; each says why"
     show_lines(console, lines)
@@ -111,11 +118,11 @@ def _measure(console: "Console", plan: "Plan", *, resume: bool) -> "Result":
         return run(plan, resume=resume, watch=lambda n: progress.update(task, completed=n))
 
 
-def _draw(result: "Result", out: Path) -> list[str]:
+def _draw(name: str, result: "Result", out: Path) -> list[str]:
     """Draw the paper's figures of the rows; return the names of the files."""
-    from alder.report.novellaw import figures
+    from importlib import import_module
 
-    pictures = figures(result.rows)
+    pictures: dict[str, str] = import_module(_DRAWN[name]).figures(result.rows)
     for file, picture in pictures.items():
         (out / file).write_text(picture + "\n", encoding="utf-8")
     return [f"{out.name}/{file}" for file in pictures]

@@ -47,7 +47,8 @@ class Weights:
 class Offer:
     """A short list: pool positions, what their outcomes would show, and what is left to spend.
 
-    `directions` is (experiments, outputs, directions).
+    `directions` is (experiments, outputs, directions). `worth` is what an experiment is worth by
+    itself, where that is not its variance; in a batch it loses the share that is explained.
     """
 
     pool: Pool
@@ -55,6 +56,7 @@ class Offer:
     directions: FloatArray
     coverage: Coverage
     money: float
+    worth: FloatArray | None = None
 
 
 @final
@@ -104,12 +106,18 @@ def greedy(offer: Offer, weights: Weights, n: int) -> tuple[Pick, ...]:
     ids = [offer.pool.ids[int(position)] for position in offer.positions]
     free, money = np.ones(len(ids), dtype=np.bool_), offer.money
     scale: float | None = None
+    alone: FloatArray | None = None
     picks: list[Pick] = []
     for _ in range(n):
         free &= price <= money
         if not free.any():
             break
         variance = _variances(A, left)
+        if offer.worth is not None:
+            alone = variance if alone is None else alone
+            variance = offer.worth * np.divide(
+                variance, alone, out=np.zeros_like(variance), where=alone > 0.0
+            )
         scale = float(variance[free].max()) or 1.0 if scale is None else scale
         score = variance + scale * (weights.coverage * distance - weights.cost * cost)
         place = first_of_best(np.where(free, score, -np.inf), ids)

@@ -3,10 +3,11 @@ r"""The experiment on which the surviving laws disagree most: the paper's Equati
 $$q^\star = \arg\max_{q:\,S(q)=1} \Bigl[\sum_{a<b} \tilde w_{ab}\, d(\hat\tau_a(q), \hat\tau_b(q))
   + \lambda_D D(q, \mathcal D) - \lambda_c c(q)\Bigr]$$
 
-$d$ is the squared distance of two forecasts in noise standard deviations, each forecast first
-saturated around that of the likeliest law (`spread.saturate`), so that one diverging law cannot
-dominate. $\tilde w_{ab} = w_a w_b / \sum w_a w_b$ makes the sum a mean over pairs. $S$ is a hard
-set: what is unsafe is never scored.
+$d$ is the squared distance of two forecasts in standard deviations of noise and coefficients,
+bounded for each pair (`spread.pair_worth`): beyond a few standard deviations the pair is decided,
+and one diverging law cannot dominate. $\tilde w_{ab} = w_a w_b / \sum w_a w_b$ makes the sum a mean
+over pairs. $S$ is a hard set: what is unsafe is never scored. Of a large pool a short list is
+scored that way, found by a measure that is linear in the laws (`spread.measure`).
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,14 @@ from alder.records.evidence import Candidate, Choice, Evidence, Separation
 from alder.selection.batch import Offer, Pick, Weights, greedy, relative_cost, short_list
 from alder.selection.feasible import money_left
 from alder.selection.single import LEAST_SIGMAS, about_one
-from alder.selection.spread import Ensemble, deviations, pair_mass, separations
+from alder.selection.spread import (
+    Ensemble,
+    deviations,
+    pair_mass,
+    pair_worth,
+    predictive_variances,
+    separations,
+)
 from alder.selection.survey import survey
 
 MOST_PAIRS = 3
@@ -64,7 +72,9 @@ class Disagreement:
         chosen = short_list(score, coverage, positions, found.n_forecasts)
         saturated, plain = deviations(ensemble, forecast, chosen)
         directions = _directions(ensemble, saturated)
-        offer = Offer(pool, chosen, directions, coverage, money_left(evidence))
+        variances = predictive_variances(ensemble, forecast, chosen)
+        worth = pair_worth(ensemble, plain, variances)
+        offer = Offer(pool, chosen, directions, coverage, money_left(evidence), worth)
         return tuple(
             _choice(offer, pick, separations(ensemble, *_at(saturated, plain, pick), MOST_PAIRS))
             for pick in greedy(offer, self.weights, n)

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.ports import Forecast
@@ -26,9 +25,8 @@ from alder.selection.batch import Offer, Weights, relative_cost, short_list
 from alder.selection.coverage import nearest
 from alder.selection.disagreement import MOST_PAIRS, describe
 from alder.selection.feasible import first_of_best, money_left
-from alder.selection.sensitivity import sensitivity
 from alder.selection.single import LEAST_SIGMAS, about_one
-from alder.selection.spread import Ensemble, deviations, separations
+from alder.selection.spread import Ensemble, deviations, predictive_variances, separations
 from alder.selection.survey import survey
 
 # Pairs of laws times experiments held at once: 32 megabytes.
@@ -70,7 +68,7 @@ class Information:
             best = np.argsort(-found.spread.pairs[where], kind="stable")[:room]
             chosen = chosen[np.sort(best)]
         saturated, plain = deviations(ensemble, forecast, chosen)
-        variances = _variances(ensemble, forecast, chosen)
+        variances = predictive_variances(ensemble, forecast, chosen)
         offer = Offer(found.pool, chosen, saturated, coverage, money_left(evidence))
         picks = _greedy(offer, distances(plain, variances), ensemble.weights, self.weights, n)
         return tuple(
@@ -104,18 +102,6 @@ def information(B: FloatArray, w: FloatArray) -> FloatArray:
     array([0.])
     """
     return -np.log(np.exp(-B) @ w) @ w
-
-
-def _variances(ensemble: Ensemble, forecast: Forecast, positions: NDArray[np.intp]) -> FloatArray:
-    """Return predictive variances in units of the noise, (experiments, outputs, laws)."""
-    laws = [candidate.law for candidate in ensemble.candidates]
-    centre = forecast.predict(laws[ensemble.centre], positions).reshape(len(positions), -1)
-    sigma = ensemble.unit.at(centre)
-    found = np.ones((*centre.shape, len(laws)))
-    for m, law in enumerate(laws):
-        moved = sensitivity(law, forecast, positions) / sigma[:, :, None]
-        found[:, :, m] += np.square(np.clip(moved, -1e6, 1e6)).sum(axis=2)
-    return found
 
 
 def _greedy(

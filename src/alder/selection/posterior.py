@@ -86,10 +86,11 @@ def _log_evidence(chi2: float, spectrum: FloatArray, n: int, sigmas: FloatArray)
     if not (np.isfinite(chi2) and np.isfinite(spectrum).all()):
         return -np.inf
     variance = np.square(sigmas)
-    room = np.log1p(spectrum / (2.0 * np.pi * variance[:, None])).sum(axis=1)
+    room = np.log1p(np.outer(1.0 / (2.0 * np.pi * variance), spectrum)).sum(axis=1)
     # Equal steps of log sigma: the sum is the integral over Jeffreys' prior.
-    terms = -n * np.log(sigmas) - 0.5 * chi2 / variance - 0.5 * room
-    return float(terms.max() + np.log(np.mean(np.exp(terms - terms.max()))))
+    terms: FloatArray = -n * np.log(sigmas) - 0.5 * chi2 / variance - 0.5 * room
+    top = float(terms.max())
+    return top + float(np.log(np.exp(terms - top).mean()))
 
 
 def _spectrum(fits: Fits, index: int) -> FloatArray:
@@ -100,10 +101,9 @@ def _spectrum(fits: Fits, index: int) -> FloatArray:
     if not names:
         return np.zeros(0)
     values = fits.values(index)
-    _, J = jacobian(request.structure, rows.by_name, values, names, task.floors)
-    J = np.broadcast_to(J, (rows.n_rows, len(names)))
     weights = rows.weights()
-    J = centre(rows.segments.total(np.array(J)), weights, rows.group, len(rows.groups))
+    _, slopes = jacobian(request.structure, rows.by_name, values, names, task.floors)
+    J = centre(rows.segments.total(slopes), weights, rows.group, len(rows.groups))
     information = J.T @ (J * weights[:, None])
     variance = 1.0 if len(rows.sigma) else float(fits.loss[index])
     widths = np.empty(len(names))

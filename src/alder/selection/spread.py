@@ -18,10 +18,17 @@ from alder.arrays import FloatArray
 from alder.ports import Forecast
 from alder.records.evidence import Candidate, Separation
 from alder.selection.noise import Unit
+from alder.selection.sensitivity import sensitivity
 
 SATURATION = 20.0
 """Noise standard deviations at which a distance counts half. At twenty an outcome has decided
 between two laws whatever the noise estimate is worth; a law that diverges counts twenty at most."""
+DECISIVE = 5.0
+"""Noise standard deviations between two laws at which an outcome has all but decided: it falls
+nearer to the wrong one with chance $\\Phi(-5/2)$, 0.6 %. A pair that far apart counts half of what
+it can count, so that all pairs told apart are worth more than one pair told far apart."""
+# A distance whose square is still a number.
+_FARTHEST = 1e100
 # Forecasts held at once for one law: half a megabyte; fewer would lower each law too often.
 _CHUNK = 65_536
 
@@ -105,6 +112,41 @@ def deviations(
                 found = _predict(ensemble, m, forecast, positions)
                 plain[:, :, m] = (found - centre) / sigma
         return saturate(plain), np.where(np.isfinite(plain), plain, np.inf)
+
+
+def predictive_variances(
+    ensemble: Ensemble, forecast: Forecast, positions: NDArray[np.intp]
+) -> FloatArray:
+    r"""Return $(\sigma^2 + J C J^\top) / \sigma^2$ of each law, (experiments, outputs, laws)."""
+    laws = [candidate.law for candidate in ensemble.candidates]
+    centre = forecast.predict(laws[ensemble.centre], positions).reshape(len(positions), -1)
+    sigma = ensemble.unit.at(centre)
+    found = np.ones((*centre.shape, len(laws)))
+    for m, law in enumerate(laws):
+        moved = sensitivity(law, forecast, positions) / sigma[:, :, None]
+        found[:, :, m] += np.square(np.clip(moved, -1e6, 1e6)).sum(axis=2)
+    return found
+
+
+def pair_worth(ensemble: Ensemble, plain: FloatArray, variances: FloatArray) -> FloatArray:
+    r"""Return the weighted mean over pairs of bounded squared distances, for each experiment.
+
+    $$\sum_{a<b} \tilde w_{ab} \frac{d_{ab}^2}{1 + d_{ab}^2 / z_0^2},\qquad
+      d_{ab}^2 = \sum_o \frac{(z_{oa} - z_{ob})^2}{(s_{oa}^2 + s_{ob}^2) / 2}$$
+
+    $z$ is `plain`, forecasts in noise standard deviations, and $s^2$ their `variances`, noise and
+    coefficients together, both (experiments, outputs, laws): a distance that a refit could close is
+    no disagreement. Each pair is bounded by itself, at `DECISIVE` squared, so that two laws that
+    are far from the likeliest are still seen to be far from each other. That takes all pairs, and
+    so is meant for a short list. Two laws that both diverge are alike.
+    """
+    w, total = ensemble.weights, np.zeros(len(plain))
+    far = np.clip(plain, -_FARTHEST, _FARTHEST)
+    for a in range(1, len(w)):
+        s2 = (variances[:, :, a, None] + variances[:, :, :a]) / 2.0
+        gaps = (np.square(far[:, :, a, None] - far[:, :, :a]) / s2).sum(axis=1)
+        total += w[a] * ((gaps / (1.0 + gaps / DECISIVE**2)) @ w[:a])
+    return total / pair_mass(w)
 
 
 def separations(
