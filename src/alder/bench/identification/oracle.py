@@ -28,7 +28,7 @@ from alder.selection.posterior import posterior
 
 # Gauss-Hermite nodes for a normal outcome, and how many queries are averaged over all of them:
 # every query is first judged by the outcome without noise.
-_N_NODES, _N_AVERAGED = 5, 16
+_N_NODES, _N_AVERAGED = 5, 8
 # A truth this probable cannot gain: all queries are alike, to one part in ten thousand.
 _SETTLED = 0.9999
 

@@ -25,6 +25,9 @@ from alder.worlds.pool import PoolWorld
 METHODS = ("passive", "random", "coverage", "uncertainty", "disagreement", "information", "oracle")
 """The selectors, each asked for eight queries on the same cases."""
 
+# These look at inputs alone.
+_BLIND = ("passive", "random", "coverage")
+
 N_QUERIES = 8
 UNRESOLVED = N_QUERIES + 1
 """The cost of a case that is never identified: one more than the budget."""
@@ -57,7 +60,7 @@ def conduct(case: Case, method: str, seed: int) -> Trial:
     ran: list[str] = []
     n_idle = 0
     for _ in range(N_QUERIES):
-        candidates, probabilities = weigh(case, evidence)
+        candidates, probabilities = weigh(case, evidence, laws=method not in _BLIND)
         found.append(probabilities)
         chosen = asks.select(candidates, evidence, world, 1, rng)
         if not chosen:
@@ -65,7 +68,7 @@ def conduct(case: Case, method: str, seed: int) -> Trial:
             chosen = Random().select(candidates, evidence, world, 1, rng)
         ran.append(chosen[0].experiment.id)
         evidence = _told(evidence, world, chosen[0].experiment)
-    found.append(weigh(case, evidence)[1])
+    found.append(weigh(case, evidence, laws=False)[1])
     return Trial(np.array(found), tuple(ran), n_idle)
 
 
@@ -75,10 +78,17 @@ def world_of(case: Case) -> World:
     return PoolWorld(inputs, query=case.pool[TARGET.name].__getitem__).bind(GRAMMAR)
 
 
-def weigh(case: Case, evidence: Evidence) -> tuple[tuple[Candidate, ...], FloatArray]:
-    """Refit all candidates; return them weighed by their evidence, and their probabilities."""
+def weigh(
+    case: Case, evidence: Evidence, *, laws: bool
+) -> tuple[tuple[Candidate, ...], FloatArray]:
+    """Refit all candidates; return them weighed by their evidence, and their probabilities.
+
+    Without `laws`, which take longer than the fits, there are probabilities only.
+    """
     fits = fit_all(case.proposals, evidence, FULL)
     found = posterior(fits, evidence)
+    if not laws:
+        return (), found.probabilities
     weights = to_weights(found.log_evidence)
     candidates = tuple(
         Candidate(fits[i].law, float(weight), letters(i)) for i, weight in enumerate(weights)
