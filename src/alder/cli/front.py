@@ -41,8 +41,8 @@ def show_front(console: "Console", front: "Sequence[FrontLaw]", law: "Law | None
         word = "" if one.standing == "open" else one.standing
         head = f"{word:<{_COLUMN}}{one.nodes:>5}  {error:>{wide}}  "
         style = "green" if one.standing == "admitted" else ""
-        law = shortened(one.text, width - len(head))
-        console.print(head + law, style=style, soft_wrap=True)
+        words = head + shortened(one.text, width - len(head))
+        console.print(words, style=style, soft_wrap=True)
     if len(front) > len(shown):
         console.print(f"{'':<{_COLUMN}}and {len(front) - len(shown)} more; the report has them all")
     if law is not None and all(one.standing != "admitted" for one in front):

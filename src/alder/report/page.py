@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from alder.export.heading import interval_words
-from alder.expr.canonical import complexity
+from alder.expr.nodes import size
 from alder.ports import Event
 from alder.records.coefficient import Coefficient
 from alder.report import charts, words
 from alder.report.calculator import calculator
+from alder.report.front import FATES, Line, draw_front, lines
 from alder.report.mathml import name_mathml, to_mathml
 from alder.report.measure import REFUTED
 from alder.report.numbers import (
@@ -72,6 +73,8 @@ def _content(story: Story) -> dict[str, Any]:
         "crucial": None if main is None or unit is None else charts.crucial(story, main, unit),
         "crucial_table": None if main is None else _said(story, main),
         "rounds": [_round(story, r) for r in story.rounds],
+        "front": draw_front(story),
+        "front_laws": [_on_front(story, line) for line in lines(story)],
         "rivals": [_rival(story, r) for r in found[:MOST_RIVALS]],
         "n_rivals": len(found),
         "refuted_at": f"{REFUTED:g}",
@@ -271,7 +274,7 @@ def _rival(story: Story, rival: Rival) -> dict[str, Any]:
         "label": rival.label,
         "hue": charts.hue(story, rival.label),
         "math": to_mathml(rival.law.structure),
-        "nodes": complexity(rival.law.structure),
+        "nodes": size(rival.law.structure),
         "error": error,
         "spark": spark,
         "fate": words.fate(rival, story),
@@ -280,6 +283,21 @@ def _rival(story: Story, rival: Rival) -> dict[str, Any]:
         if answer is None or said is None
         else f"said {with_unit(short(said.said), unit)}, saw {with_unit(short(answer.saw), unit)}: "
         f"{sigmas(said.sigmas)} sd",
+    }
+
+
+def _on_front(story: Story, line: Line) -> dict[str, Any]:
+    unit = story.evidence.grammar.target.unit
+    return {
+        "nodes": line.nodes,
+        "error": with_unit(short(line.error), unit),
+        "over": short(line.error / line.noise, 2) if line.noise > 0.0 else "—",
+        "label": line.label,
+        "hue": charts.hue(story, line.label),
+        "math": to_mathml(line.law.structure),
+        "text": str(line.law),
+        "standing": line.standing,
+        "fate": FATES[line.standing] + ("" if line.is_on else ", beside the front"),
     }
 
 
