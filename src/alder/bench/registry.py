@@ -10,6 +10,7 @@ from alder.spelling import suggestion
 
 BENCHMARKS = MappingProxyType(
     {
+        "boundary": "alder.bench.boundary.run",
         "causes": "alder.bench.causes.run",
         "identification": "alder.bench.identification.run",
         "novellaw": "alder.bench.novellaw.run",
