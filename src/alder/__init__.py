@@ -23,6 +23,7 @@ __all__ = [
     "Budget",
     "Coefficient",
     "Criteria",
+    "CrucialExperiment",
     "Disturbance",
     "Effort",
     "Episode",
@@ -65,6 +66,7 @@ __all__ = [
     "Verdict",
     "VerifierFailed",
     "check",
+    "crucial_experiment",
     "difference",
     "discover",
     "fit",
@@ -113,7 +115,9 @@ if TYPE_CHECKING:
     from alder.records.variable import Variable
     from alder.records.verdict import Verdict
     from alder.regressor import LawRegressor
+    from alder.selection.crucial import CrucialExperiment
     from alder.study import Study, discover
+    from alder.study.crucial import crucial_experiment
     from alder.study.stages import select, verify
     from alder.verification.criteria import Criteria, Thresholds
     from alder.verification.spending import AlphaSpending, Thresholdout
@@ -133,6 +137,7 @@ else:
         "Coefficient": "alder.records.coefficient",
         "AlphaSpending": "alder.verification.spending",
         "Criteria": "alder.verification.criteria",
+        "CrucialExperiment": "alder.selection.crucial",
         "Disturbance": "alder.worlds.system",
         "Effort": "alder.records.effort",
         "Episode": "alder.worlds.gymnasium",
@@ -172,6 +177,7 @@ else:
         "Variable": "alder.records.variable",
         "Verdict": "alder.records.verdict",
         "check": "alder.checking",
+        "crucial_experiment": "alder.study.crucial",
         "discover": "alder.study",
         "fit": "alder.fitting",
         "fit_many": "alder.fitting",

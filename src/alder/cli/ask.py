@@ -25,26 +25,54 @@ StudyArgument = Annotated[Path, typer.Argument(metavar="STUDY.TOML", help="A stu
 def command(
     study: StudyArgument,
     *,
-    ledger: LedgerOption,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="The record of the study; it is made where there is none."),
+    ] = None,
     sheet: Annotated[
         Path | None, typer.Option("--csv", help="Write a CSV file with cells to be filled in.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where an admitted law is saved.")] = Path("law.json"),
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            help="Two laws to decide between: letters of the report, files, or formulas.",
+        ),
+    ] = None,
 ) -> None:
     """Example: alder ask study.toml --ledger run.alder --csv todo.csv
 
     Prints the experiments to run; asked again, it prints those that are still out. Hand their
     results in with alder tell, in any order. The state is the ledger, so this may take months.
-    Exit status: 0 there are experiments or a law was admitted, 3 refused.
+    With --between it prints the cheapest safe experiment that decides between two laws, how many
+    noise sd it separates them by, and the chance that one run decides; nothing is recorded.
+    Exit status: 0 there are experiments or a law was admitted, 3 refused or nothing separates.
     """
-    from alder.cli.discover import finish
-    from alder.cli.progress import Progress
+    from alder.cli.between import ask_between
+    from alder.errors import BadStudy
     from alder.kernel.ready import ensure
     from alder.studyfile import read_study
 
     settings = read_study(study)
     console = terminal()
     ensure(console.print)
+    if between is not None:
+        ask_between(settings, between, ledger, f"alder ask {study} --ledger {ledger}")
+        return
+    if ledger is None:
+        raise BadStudy("`alder ask` needs the record of the study; add `--ledger run.alder`.")
+    _ask(settings, study, ledger, sheet, out)
+
+
+def _ask(
+    settings: "StudySettings", study: Path, ledger: Path, sheet: Path | None, out: Path
+) -> None:
+    """Go on with the study up to its next experiments, and print them."""
+    from alder.cli.discover import finish
+    from alder.cli.progress import Progress
+
+    console = terminal()
     with Progress(console, keeps=str(ledger)) as progress:
         opened = settings.open(ledger, progress)
         with opened:
@@ -54,7 +82,7 @@ def command(
     if outcome is not None:
         finish(console, outcome, settings, out, ledger)
         return
-    _show(console, experiments, settings)
+    show_experiments(console, experiments, settings)
     if sheet is not None:
         write_sheet(sheet, experiments, settings)
     lines = {"late": f"the rows of {', '.join(failed)} may still come"} if failed else {}
@@ -69,9 +97,10 @@ def _late(study: "Study") -> list[str]:
     return [f.experiment for f in study.evidence.failures if f.reason == "abandoned"]
 
 
-def _show(
+def show_experiments(
     console: "Console", experiments: "Sequence[Experiment]", settings: "StudySettings"
 ) -> None:
+    """Print the table of experiments to run, with units, and with costs where they differ."""
     from rich import box
     from rich.table import Table
 

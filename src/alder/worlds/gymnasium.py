@@ -1,7 +1,7 @@
 """Any Gymnasium environment as a world: settings to a start and actions, episodes to rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
@@ -15,15 +15,18 @@ from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.roles import Roles
+from alder.worlds.foresight import Foreseen, steps_of, walk
 from alder.worlds.guard import Caller, Ended, Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
 from alder.worlds.outcomes import to_trajectory, wanted_columns
+from alder.worlds.system import HORIZON
 
 Environment: TypeAlias = Any
 """A `gymnasium.Env`; the package is optional, so its types are not used."""
 
 Reading: TypeAlias = Sequence[str] | Callable[[npt.NDArray[Any]], Mapping[str, float]]
 Target: TypeAlias = Callable[[Mapping[str, FloatArray]], npt.ArrayLike]
+Follow: TypeAlias = Callable[[Mapping[str, FloatArray], FloatArray], Mapping[str, npt.ArrayLike]]
 
 
 @final
@@ -34,7 +37,12 @@ class Episode:
     `act` says what to do in a step, given the settings, the number of the step and the columns
     read before it. `place` puts the environment, already reset with `seed`, where the settings
     want it, and returns the observation there. `actions` names the columns of the action. The
-    episode ends after `n_steps`, or where the environment ends it.
+    episode ends after `n_steps`, or where the environment ends it; a setting named `horizon`
+    replaces that number in its experiment.
+
+    `follow` is what is no secret about the motion: it gets the columns of a step, actions among
+    them, and the target, all as arrays with one entry for each experiment, and returns the columns
+    read after the step. With it, laws are followed along whole episodes before they are run.
     """
 
     act: Callable[[Settings, int, Mapping[str, float]], object]
@@ -42,6 +50,7 @@ class Episode:
     place: Callable[[Environment, Settings], object] | None = None
     actions: Sequence[str] = ()
     seed: int = 0
+    follow: Follow | None = None
 
     def __post_init__(self) -> None:
         """Refuse an episode without steps."""
@@ -61,7 +70,8 @@ class GymnasiumWorld:
 
     Every experiment starts from `reset(seed=...)` with the same seed, so that a deterministic
     environment repeats itself exactly. A forecast is what a law says of the first row, for which
-    every variable of the grammar must be a setting of the same name.
+    every variable of the grammar must be a setting of the same name; where the episode says how to
+    `follow` the motion it is what the law says of every row, and actions need be no settings.
     """
 
     make: str | Callable[[], Environment]
@@ -78,11 +88,15 @@ class GymnasiumWorld:
         """Check the experiments, and that the environment can be made."""
         offers = make_offers(self.experiments, cost=self.cost, safe=self.is_safe)
         object.__setattr__(self, "offers", offers)
+        for settings in offers.settings:
+            steps_of(self.episode, settings)
         _open(self.make).close()
 
     def bind(self, grammar: Grammar, roles: Roles | None = None) -> World:
         """Return the world as a study sees it, once variables and target have names."""
-        self.offers.require_variables(grammar)
+        acted = self.episode.actions if self.episode.follow is not None else ()
+        start = tuple(v for v in grammar.variables if v.name not in acted)
+        self.offers.require_variables(replace(grammar, variables=start))
         roles = Roles() if roles is None else roles
         return _BoundGymnasium(self, grammar, wanted_columns(grammar, roles), Caller(self.guard))
 
@@ -117,20 +131,41 @@ class _BoundGymnasium:
         return self.world.offers.pool
 
     def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
-        """Return what a law says of the first row, (experiments, 1)."""
-        return self.world.offers.predict(law, experiments)
+        """Return what a law says of the first row, or of all, (experiments, steps).
+
+        Beyond its own horizon an episode shows zeros, on which all laws agree.
+        """
+        if self.world.episode.follow is None or not len(experiments):
+            return self.world.offers.predict(law, experiments)
+        walked = self._walk(law, experiments)
+        going = np.arange(walked.target.shape[1]) < np.array(walked.lengths)[:, None]
+        return np.where(going, walked.target, 0.0)
 
     def foreseen(self) -> tuple[str, ...]:
-        """Name target and settings for episodes of one step; nothing is foreseen beyond it."""
-        if self.world.episode.n_steps > 1:
+        """Name target and columns where episodes are followed, or have one step only."""
+        episode, offers = self.world.episode, self.world.offers
+        if episode.follow is not None:
+            named = (*offers.pool.columns, *self.grammar.variable_names)
+            names = (self.grammar.target.name, *(n for n in named if n != HORIZON))
+            return tuple(dict.fromkeys(names))
+        if max(steps_of(episode, settings) for settings in offers.settings) > 1:
             return ()
-        return (self.grammar.target.name, *self.world.offers.pool.columns)
+        return (self.grammar.target.name, *offers.pool.columns)
 
     def outlook(self, law: Law, experiments: NDArray[np.intp]) -> Mapping[str, FloatArray]:
-        """Return target and settings of the one step, (experiments, 1)."""
+        """Return target and columns, (experiments, steps)."""
+        if self.world.episode.follow is not None and len(experiments):
+            walked = self._walk(law, experiments)
+            return {**walked.columns, self.grammar.target.name: walked.target}
         columns = self.world.offers.pool.columns
         shown = {name: column[experiments][:, None] for name, column in columns.items()}
         return {**shown, self.grammar.target.name: self.predict(law, experiments)}
+
+    def _walk(self, law: Law, experiments: NDArray[np.intp]) -> Foreseen:
+        offers = self.world.offers
+        chosen = [offers.settings[int(i)] for i in experiments]
+        start = {name: column[experiments] for name, column in offers.pool.columns.items()}
+        return walk(self.world.episode, chosen, start, law)
 
     def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
         """Play an episode for each experiment."""
@@ -174,7 +209,7 @@ def _play(world: GymnasiumWorld, settings: Settings, target: str) -> dict[str, F
             observation = episode.place(environment, dict(settings))
         read = [_read(world.columns, observation)]
         acted: list[FloatArray] = []
-        for step in range(episode.n_steps):
+        for step in range(steps_of(episode, settings)):
             action = episode.act(dict(settings), step, read[-1])
             observation, _, terminated, truncated, _ = environment.step(action)
             acted.append(np.atleast_1d(np.asarray(action, dtype=np.float64)))
