@@ -183,6 +183,11 @@ def test_a_verdict_without_a_fit_and_an_attempt_that_was_not_made_are_found() ->
     assert (6, "order") in found(audited([*written[:-1], entries.problems(1, [])]))
 
 
+def test_a_front_before_the_first_fit_is_found() -> None:
+    written = [*beginning(), one_round(0)[0], entries.front([])]
+    assert found(audited(written)) == [(6, "order")]
+
+
 def test_a_verifier_that_counts_backwards_is_found() -> None:
     written = story()
     place = place_of("verdict", 1)

@@ -21,6 +21,7 @@ from alder.records.budget import Budget, Spent
 from alder.records.evidence import Misfit, Separation
 from alder.records.experiment import Trajectory
 from alder.records.fit import Fit
+from alder.records.front import FrontLaw
 from alder.records.problem import Problem
 from alder.records.roles import Roles
 from alder.records.verdict import Commitment, Verdict
@@ -96,6 +97,13 @@ def test_a_candidate_round_trips(candidate: Any) -> None:
         candidate.weight,
         candidate.label,
     )
+
+
+@given(records.laws, records.NUMBERS)
+def test_a_law_of_the_front_round_trips(law: Any, error: float) -> None:
+    written = coding.front_law_to_json(FrontLaw(law, error))
+    again = coding.front_law_from_json(through_bytes(written))
+    assert (again.law, again.error, again.standing) == (law, error, "open")
 
 
 @given(records.refusals)

@@ -17,6 +17,7 @@ from alder.ports import Event, Submission
 from alder.records.budget import Spent
 from alder.records.evidence import Candidate
 from alder.records.experiment import FailedRun
+from alder.records.front import FrontLaw
 from alder.records.proposal import Proposal
 from ledger.story import (
     BUDGET,
@@ -79,6 +80,28 @@ def test_ledgers_from_before_those_counts_are_read() -> None:
     state = replay(chained(written))
     assert state.n_dropped == 0
     assert state.attempts[0].folds == 0
+
+
+def test_ledgers_from_before_there_was_a_front_are_read() -> None:
+    offered = Proposal(fit_of(2.0).structure)
+    proposal = entries.proposal(Submission("k*x", front=(offered,)), offered)
+    assert replay(chained([*beginning(), proposal])).attempts[0].front == (offered,)
+    del proposal[1]["front"]
+    state = replay(chained([*beginning(), proposal]))
+    assert state.attempts[0].front == ()
+    assert state.front == ()
+
+
+def test_the_verdict_says_what_became_of_a_law_of_the_front() -> None:
+    law = fit_of(2.0).law
+    other = replace(law, structure=parse("k*x^2", ["x"]))
+    written = one_round(0)
+    place = next(i for i, (kind, _) in enumerate(written) if kind == "verdict")
+    written.insert(place, entries.front([FrontLaw(law, 0.2), FrontLaw(other, 0.1)]))
+    before = replay(chained([*beginning(), *written[: place + 1]])).front
+    after = replay(chained([*beginning(), *written])).front
+    assert [one.standing for one in before] == ["submitted", "open"]
+    assert [one.standing for one in after] == ["refused", "open"]
 
 
 def test_a_letter_given_once_is_kept_though_its_law_was_away_for_a_round() -> None:

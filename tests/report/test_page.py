@@ -1,6 +1,8 @@
 """The page of a study: what is on it, what never is, and how a real browser shows it."""
 
 import re
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from alder.records.grammar import Grammar
 from alder.records.outcome import CAUSES, Refusal
 from alder.records.roles import Roles
 from alder.records.variable import Variable
+from alder.report.front import _levels, lines
 from alder.report.page import render
 from alder.report.proofs import proof
 from alder.report.story import tell
@@ -95,6 +98,47 @@ def test_names_from_users_are_escaped(tmp_path: Path) -> None:
         store.append(*entries.initial(Trajectory(rows)))
         shown = render(store.events())
     assert not re.search(r"<b>x|<i>|<u>|<s>|<v>", shown)
+
+
+def test_the_front_is_drawn_and_its_laws_are_listed(page: str, ledger: Path) -> None:
+    front = replay(read_events(ledger)).front
+    section = page[page.index('<section id="front">') : page.index('<section id="rivals">')]
+    assert section.count("<tr") == 1 + len(front)
+    assert all(escape(one.text) in section for one in front)
+    assert 'data-chart="front"' in section
+    assert "noise" in section
+
+
+def test_the_admitted_law_is_marked_on_the_front(tmp_path: Path) -> None:
+    shown = render(read_events(write_study(tmp_path / "run.alder")))
+    section = shown[shown.index('<section id="front">') : shown.index('<section id="rivals">')]
+    assert section.count('class="win"') == 1
+    assert section.count("A ✓ admitted</text>") == 1
+
+
+def test_an_admitted_law_beside_the_front_is_listed_with_it(tmp_path: Path) -> None:
+    events = list(read_events(write_study(tmp_path / "run.alder")))
+    place = max(i for i, event in enumerate(events) if event.kind == "front")
+    kept = [one for one in replay(events).front if one.standing != "admitted"]
+    events[place] = replace(events[place], content=entries.front(kept)[1])
+    found = lines(tell(events))
+    assert [line.is_on for line in found if line.standing == "admitted"] == [False]
+    assert "beside the front" in render(events)
+
+
+def test_a_ledger_from_before_there_was_a_front_has_a_page_without_one(tmp_path: Path) -> None:
+    events = read_events(write_study(tmp_path / "run.alder"))
+    shown = render([event for event in events if event.kind != "front"])
+    assert 'id="front"' not in shown
+    assert 'href="#front"' not in shown
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_the_front_of_any_noise_has_a_few_numbers_at_its_side(noise: float) -> None:
+    ends = (-13.0, 1.0) if noise == 0.0 else (-1.4, 0.3)
+    levels = _levels(ends)
+    assert 2 <= len(levels) <= 8
+    assert all(ends[0] <= level <= ends[1] for level, _ in levels)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
