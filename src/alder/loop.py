@@ -7,10 +7,10 @@ anywhere goes on where it was. Each step writes its events together, or none of 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, cast, final
 
 import numpy as np
 
@@ -202,11 +202,23 @@ def _refuse(
     candidates, limits = journal.state.candidates, ""
     if stop == "no-safe-experiment" and stages.held_back is not None:
         limits = stages.held_back(candidates, evidence, stages.world)
-    refusal = diagnose(evidence, candidates, stop, limits)
+    refusal = diagnose(
+        evidence, candidates, stop, limits,
+        pool=stages.world.pool(), accuracy=_asked_accuracy(journal.state),
+    )  # fmt: skip
     if any(attempt.fit is not None for attempt in evidence.attempts):
         _note_front(journal)
     cut_short = cut_short or any(map(_was_last_chance, evidence.attempts[-1:]))
     return entries.end(None, refusal, cut_short=cut_short)
+
+
+def _asked_accuracy(state: Replayed) -> float | None:
+    """Return the NMSE a law is asked for on protected rows, where a fixed one was."""
+    assert state.configuration is not None
+    limits = state.configuration.criteria.get("thresholds")
+    if limits is None:
+        return None
+    return float(cast("Mapping[str, float]", limits)["admission_nmse"])
 
 
 def _is_spent(evidence: Evidence) -> bool:

@@ -1,0 +1,175 @@
+"""What a study may not do: no safe experiment on offer decides, or the budget has ended."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.diagnosis.movement import Unmoved
+from alder.diagnosis.signs import Sign, count
+from alder.diagnosis.view import View
+from alder.expr.text import to_text
+from alder.records.nextstep import NextStep
+from alder.records.outcome import Cause
+
+_SAFETY: Cause = "no-safe-experiment"
+_BUDGET: Cause = "budget"
+# What a study that ended early is worth trying with.
+_PROPOSALS, _QUERIES = 4, 24
+
+
+def inseparable(view: View, found: Unmoved) -> Sign:
+    """Say that what would decide is not safe, or that nothing on offer tells the laws apart."""
+    if view.held_back:
+        return _beyond_limits(view)
+    if len(found.far) and view.pool is not None and not view.pool.safe[found.far].any():
+        return _unsafe(view, found)
+    if view.stop != "no-safe-experiment":
+        n = len(view.evidence.choices)
+        if not n:
+            return Sign(_SAFETY, "No experiment was asked for.", is_made=False)
+        return Sign(_SAFETY, f"{count(n, 'safe experiment')} on offer could be asked for.")
+    reason = (
+        f"{len(view.candidates)} laws are left and no safe experiment on offer separates them, "
+        "because they agree within the noise about all of those"
+    )
+    if len(view.candidates) < 2:
+        reason = "No safe experiment on offer would say more about the law that is left"
+    unsafe = _settings(view, np.flatnonzero(~view.pool.safe)) if view.pool is not None else {}
+    return Sign(
+        _SAFETY,
+        f"{reason}: {_laws(view)}.",
+        "Offer experiments over wider ranges, or relax the safety limits where you can.",
+        NextStep("permit", ranges=unsafe),
+    )
+
+
+def _unsafe(view: View, found: Unmoved) -> Sign:
+    """Name the ranges in which experiments would decide that are not safe."""
+    region = _settings(view, found.far)
+    ranges = {name: region[name] for name in found.names if name in region}
+    words = " and ".join(f"{n} from {lo:.4g} to {hi:.4g}" for n, (lo, hi) in ranges.items())
+    return Sign(
+        _SAFETY,
+        f"{found.sentence}; the {count(len(found.far), 'experiment')} on offer beyond that would "
+        f"separate the laws that are left, and not one is safe: {_laws(view)}.",
+        f"Permit experiments with {words}, or find a safe way to measure there.",
+        NextStep("permit", variables=found.names, ranges=ranges),
+    )
+
+
+def _beyond_limits(view: View) -> Sign:
+    """Name the limits that every law breaks, and how far they would have to reach."""
+    n_laws = count(len(view.candidates), "law")
+    target = view.evidence.grammar.target.name
+    reached = _forecast(view)
+    ranges = {} if reached is None else {target: reached}
+    return Sign(
+        _SAFETY,
+        f"No experiment on offer {view.held_back} under every one of {n_laws} that stand: "
+        f"{_laws(view)}.",
+        "Offer gentler experiments, relax the limit where you can, or measure more where it "
+        "is safe, so that fewer laws stand and their coefficients are known better.",
+        NextStep("permit", ranges=ranges),
+    )
+
+
+def _forecast(view: View) -> tuple[float, float] | None:
+    """Return what the laws that stand expect of all experiments, and as much again beyond."""
+    pool = view.pool
+    laws = [candidate.law for candidate in view.candidates]
+    if pool is None or not len(pool) or not laws:
+        return None
+    if not all(v.name in pool.columns for law in laws for v in law.variables):
+        return None
+    said: FloatArray = np.concatenate([law.predict(pool.columns) for law in laws])
+    rows = view.evidence.rows()[view.evidence.grammar.target.name]
+    low, high = float(min(said.min(), rows.min())), float(max(said.max(), rows.max()))
+    return low - (high - low), high + (high - low)
+
+
+def _settings(view: View, which: NDArray[np.intp]) -> dict[str, tuple[float, float]]:
+    """Return the ranges of the settings of some experiments."""
+    pool = view.pool
+    if pool is None or not len(which):
+        return {}
+    return {
+        name: (float(pool.columns[name][which].min()), float(pool.columns[name][which].max()))
+        for name in view.names
+        if name in pool.columns
+    }
+
+
+def _laws(view: View) -> str:
+    names = [
+        to_text(c.law.structure, [v.name for v in c.law.variables]) for c in view.candidates[:3]
+    ]
+    return "; ".join(names) or "none"
+
+
+def unpaid(view: View, found: Unmoved) -> Sign:
+    """Say that rows came which no law has seen, or that experiments that decide were not run."""
+    n_unread = _unread(view)
+    if n_unread and view.stop == "budget":
+        return _more(view, f"{count(n_unread, 'row')} came in that no proposal could use")
+    if len(found.far) and view.pool is not None and view.pool.safe[found.far].any():
+        n = int(view.pool.safe[found.far].sum())
+        there = f"{count(n, 'safe experiment')} on offer would move it"
+        return _more(view, f"{found.sentence}, and {there}")
+    return Sign(_BUDGET, f"The budget was not what ended the study: {_used(view)}.")
+
+
+def spent(view: View) -> Sign:
+    """Say that the budget ended, where nothing else speaks."""
+    budget, used = view.evidence.budget, view.evidence.spent
+    if view.stop != "budget" and used.proposals < budget.proposals:
+        return Sign(_BUDGET, f"The budget was not what ended the study: {_used(view)}.")
+    return _more(view, "The budget ended before a law was admitted")
+
+
+def all_refused(view: View) -> Sign:
+    """Say that nothing was left to propose, where no test speaks."""
+    return Sign(
+        _BUDGET,
+        f"Every law on offer was refused; {_used(view)}.",
+        "Add guesses, or a proposer that searches further.",
+        NextStep("spend", settings={"proposer": "search"}),
+    )
+
+
+def _unread(view: View) -> int:
+    """Count the rows that came after the last law was fitted."""
+    fitted = [a.fit.n_rows for a in view.evidence.attempts if a.fit is not None]
+    if not fitted or view.evidence.roles.sums is not None:
+        return 0
+    n_rows = view.evidence.initial.n_rows + sum(t.n_rows for t in view.evidence.trajectories)
+    return n_rows - max(fitted)
+
+
+def _more(view: View, why: str) -> Sign:
+    """Ask for a larger budget, by name and number."""
+    budget = view.evidence.budget
+    settings: dict[str, float | str] = {
+        "proposals": max(_PROPOSALS, 2 * budget.proposals),
+        "queries": max(_QUERIES, 2 * budget.queries),
+    }
+    if view.pool is None or not len(view.pool):
+        del settings["queries"]
+    elif not math.isinf(budget.cost):
+        settings["cost"] = float(settings["queries"]) * float(np.median(view.pool.cost))
+    words = " and ".join(f"{value:g} {name}" for name, value in settings.items())
+    return Sign(
+        _BUDGET,
+        f"{why}; {_used(view)}.",
+        f"Resume the ledger with a larger budget: {words}.",
+        NextStep("spend", settings=settings),
+    )
+
+
+def _used(view: View) -> str:
+    used, budget = view.evidence.spent, view.evidence.budget
+    return (
+        f"{used.proposals} of {budget.proposals} proposals and {used.queries} of "
+        f"{budget.queries} experiments were used"
+    )
