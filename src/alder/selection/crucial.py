@@ -128,21 +128,33 @@ def find_crucial(
     if not farthest > LEAST_SIGMAS:
         return None
     pool, wanted = question.forecast.pool(), question.demand.chance
-    promising = np.flatnonzero(chances >= wanted)
-    cost = pool.cost[positions[promising]]
-    cheap = promising[np.lexsort((-chances[promising], cost))][:_MOST_DRAWN]
-    likely = np.argsort(-chances, kind="stable")[:_MOST_DRAWN]
-    drawn: dict[int, float] = {}
-    for place in (int(i) for i in (*cheap, *likely)):
-        if place in drawn:
-            continue
-        drawn[place] = _chance(_show(question, positions[place : place + 1]), question.demand)
-        if len(drawn) <= len(cheap) and drawn[place] >= wanted:
-            return _report(question, int(positions[place]), drawn[place])
-    places = list(drawn)
-    ids = [pool.ids[int(positions[place])] for place in places]
-    best = places[first_of_best(np.array([drawn[place] for place in places]), ids)]
-    return _report(question, int(positions[best]), drawn[best])
+    cost = pool.cost[positions]
+    drawn = _worth_drawing(chances, cost, wanted)
+    shown = _show(question, positions[drawn])
+    found = np.array([_chance(shown, i, question.demand) for i in range(len(drawn))])
+    ids, price = [pool.ids[int(positions[place])] for place in drawn], cost[drawn]
+    # The cheapest that is good enough, the better of two at one price; else the best.
+    enough = found >= wanted
+    cheapest = float(price[enough].min()) if enough.any() else np.inf
+    among = enough & (price <= cheapest) if enough.any() else np.ones(len(found), dtype=np.bool_)
+    best = first_of_best(np.where(among, found, -np.inf), ids)
+    return _report(question, int(positions[drawn[best]]), float(found[best]))
+
+
+def _worth_drawing(chances: FloatArray, cost: FloatArray, wanted: float) -> list[int]:
+    """Name the experiments whose chance is worth drawing.
+
+    The formula is too careful where one law is known much better than the other, so that those it
+    gives half of what is wanted take part, the cheapest first; then the cheapest it is content
+    with, and the likeliest.
+    """
+    named: list[int] = []
+    for least in (wanted / 2.0, wanted):
+        promising = np.flatnonzero(chances >= least)
+        order = np.lexsort((-chances[promising], cost[promising]))
+        named += [int(i) for i in promising[order][:_MOST_DRAWN]]
+    named += [int(i) for i in np.argsort(-chances, kind="stable")[:_MOST_DRAWN]]
+    return list(dict.fromkeys(named))
 
 
 def _survey(question: Question, positions: NDArray[np.intp]) -> tuple[float, FloatArray]:
@@ -196,17 +208,17 @@ def _distance(gap: FloatArray, first: FloatArray, second: FloatArray) -> FloatAr
     return np.sqrt(np.maximum(np.square(gap).sum(axis=1) - explained, 0.0))
 
 
-def _chance(shown: _Shown, demand: Demand) -> float:
+def _chance(shown: _Shown, i: int, demand: Demand) -> float:
     """Draw outcomes of one experiment from every law; return how often the right one is found."""
     rng = np.random.default_rng(_DRAW_SEED)
     n_laws, _, n_outputs = shown.z.shape
     decided = 0.0
     for a in range(n_laws):
-        S = shown.moves[a][0]
+        S = shown.moves[a][i]
         noise = rng.standard_normal((_N_DRAWS, n_outputs))
-        y = shown.z[a, 0] + noise + rng.standard_normal((_N_DRAWS, S.shape[1])) @ S.T
+        y = shown.z[a, i] + noise + rng.standard_normal((_N_DRAWS, S.shape[1])) @ S.T
         likelihoods = np.stack(
-            [_log_likelihood(y - shown.z[b, 0], shown.moves[b][0]) for b in range(n_laws)]
+            [_log_likelihood(y - shown.z[b, i], shown.moves[b][i]) for b in range(n_laws)]
         )
         against: FloatArray = np.exp(np.minimum(likelihoods - likelihoods[a], 700.0)).sum(axis=0)
         decided += float((1.0 / against >= demand.confidence).mean())
