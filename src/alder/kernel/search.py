@@ -129,11 +129,12 @@ def descend(plan, rows, theta, lower, upper, n_rows, effort, linear, work, known
 
 
 @strict
-def probe(plan, rows, theta, lower, upper, n_rows, trials, linear, work, current):
+def probe(plan, rows, theta, lower, upper, sizes, n_rows, trials, linear, work, current):
     """Compass search from theta, in place; return the sum of squares it reached.
 
     Each parameter in turn is moved both ways; when nothing helps, all steps halve. It sees what a
-    derivative does not: a threshold inside a step, a kink, a clipped argument.
+    derivative does not: a threshold inside a step, a kink, a clipped argument. `sizes` are natural
+    sizes, which let a parameter leave zero.
     """
     none = np.int64(0)  # a typed zero: a literal one would compile every callee a second time
     q = theta.size
@@ -141,7 +142,7 @@ def probe(plan, rows, theta, lower, upper, n_rows, trials, linear, work, current
     trial = theta.copy()
     for k in range(q):
         width = upper[k] - lower[k]
-        reach = 0.5 * abs(theta[k]) + 1e-3
+        reach = 0.5 * abs(theta[k]) + 1e-3 * sizes[k]
         step[k] = min(0.25 * width, reach) if width < np.inf else reach
     left = trials
     for _ in range(WIDEST_TO_FINEST):
@@ -284,11 +285,11 @@ def fit_batch(
         linear = make_linear(plan, lower_s, upper_s)
         q = plan.line_parameter.size
         low, high = pick(lower_s, plan.line_parameter), pick(upper_s, plan.line_parameter)
-        starts = np.empty((effort.pool, q))
+        starts, sizes = np.empty((effort.pool, q)), np.ones(q)
         order = np.arange(effort.pool)
         if q > 0:
-            spread_starts(code_s, arguments_s, literals_s, plan.line_parameter, low, high,
-                          rows.sizes, steps, starts)  # fmt: skip
+            spread_starts(code_s, arguments_s, literals_s, lower_s.size, plan.line_parameter, low,
+                          high, rows, steps, starts, sizes)  # fmt: skip
             begin_near(values[parameter_offsets[s] : parameter_offsets[s + 1]],
                        plan.line_parameter, low, high, starts)  # fmt: skip
         passes = 0.0
@@ -323,7 +324,7 @@ def fit_batch(
                 if effort.trials == 0 or q == 0 or not sse > EXACT * work.H[y, y]:
                     break
                 reached = probe(
-                    plan, rows, theta, low, high, n_used, effort.trials, linear, work, sse
+                    plan, rows, theta, low, high, sizes, n_used, effort.trials, linear, work, sse
                 )
                 passes += effort.trials * n_used / n_rows
                 if not reached < sse * (1.0 - SLOW):

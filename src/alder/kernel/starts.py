@@ -1,38 +1,30 @@
 # pyright: basic
-# ruff: noqa: C901, PLR0912, PLR0913, PLR0915 (numba)
+# ruff: noqa: PLR0913 (numba)
 """Where a search begins: a fixed low-discrepancy set, scaled to the bounds or to the data.
 
-A parameter without bounds starts around the size that makes its place in the tree balance: under
-an exponential the argument is of order one, in a sum it is of the order of its neighbour. That
-size follows a change of units, so the fit does too.
+A parameter without bounds starts around the size that its place in the tree asks for, of either
+sign; one that is set off against values of the rows, as a in tanh((a - r)/w), also among these.
+Both follow a change of units, so the fit does too.
 """
 
 import functools
-import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alder.kernel.compiled import strict
-from alder.kernel.fill import fill
-from alder.kernel.lower import parse_postfix
-from alder.kernel.opcodes import (
-    ABS,
-    ADD,
-    CST,
-    DIV,
-    MAX,
-    MAX_PARAMETERS,
-    MIN,
-    MUL,
-    NEG,
-    PAR,
-    POW,
-    POWP,
-    SQRT,
-    SUB,
-    VAR,
-    WHERE,
+from alder.kernel.fill import fill, fill_table
+from alder.kernel.opcodes import MAX_PARAMETERS, PAR, POWP
+from alder.kernel.scales import (
+    ARGUMENT,
+    HIGH,
+    LOW,
+    OP,
+    SECOND,
+    SIZE,
+    VALUE,
+    find_scales,
+    make_tree,
 )
 
 WIDE = 50.0
@@ -55,69 +47,6 @@ def golden_steps() -> NDArray[np.float64]:
             g = (1.0 + g) ** (1.0 / (q + 1))
         steps[q, :q] = (1.0 / g) ** np.arange(1, q + 1)
     return steps
-
-
-@strict
-def natural_sizes(opcodes, arguments, literals, child, mask, column_size, target_size, size):
-    """Estimate the order of magnitude of every parameter; 1 where nothing tells."""
-    n = opcodes.size
-    magnitude = np.empty(n)
-    need = np.full(n, np.nan)
-    for i in range(n):
-        op = opcodes[i]
-        a, b, c = child[i, 0], child[i, 1], child[i, 2]
-        if op == VAR:
-            magnitude[i] = column_size[arguments[i]]
-        elif op == CST:
-            magnitude[i] = abs(literals[i])
-        elif op == ADD or op == SUB or op == MAX or op == MIN:
-            magnitude[i] = max(magnitude[a], magnitude[b])
-        elif op == MUL:
-            magnitude[i] = magnitude[a] * magnitude[b]
-        elif op == DIV:
-            magnitude[i] = magnitude[a] / max(magnitude[b], 1e-300)
-        elif op == NEG or op == ABS:
-            magnitude[i] = magnitude[a]
-        elif op == SQRT:
-            magnitude[i] = math.sqrt(magnitude[a])
-        elif op == POW:
-            magnitude[i] = max(magnitude[a], 1e-300) ** literals[b]
-        elif op == WHERE:
-            magnitude[i] = max(magnitude[b], magnitude[c])
-        else:
-            magnitude[i] = 1.0
-    need[n - 1] = target_size
-    fill(size, 1.0)
-    for i in range(n - 1, -1, -1):
-        op = opcodes[i]
-        a, b, c = child[i, 0], child[i, 1], child[i, 2]
-        wanted = need[i]
-        if op == PAR:
-            if wanted > 1e-290 and wanted < 1e290:
-                size[arguments[i]] = wanted
-        elif op == ADD or op == SUB or op == MAX or op == MIN:
-            need[a] = magnitude[b] if mask[b] == 0 else wanted
-            need[b] = magnitude[a] if mask[a] == 0 else wanted
-        elif op == MUL:
-            need[a] = wanted / magnitude[b] if mask[b] == 0 else wanted
-            need[b] = wanted / magnitude[a] if mask[a] == 0 else 1.0
-        elif op == DIV:
-            need[a] = wanted * magnitude[b] if mask[b] == 0 else wanted
-            need[b] = magnitude[a] / wanted if mask[a] == 0 else 1.0
-        elif op == NEG or op == ABS:
-            need[a] = wanted
-        elif op == SQRT:
-            need[a] = wanted * wanted
-        elif op == POW:
-            need[a] = wanted ** (1.0 / literals[b]) if literals[b] != 0.0 else 1.0
-        elif op == WHERE:
-            need[a] = 1.0
-            need[b] = wanted
-            need[c] = wanted
-        elif op != VAR and op != CST:
-            need[a] = 1.0
-            if op == POWP:
-                need[b] = 1.0
 
 
 def place_start(u: float, lower: float, upper: float, size: float) -> float:
@@ -144,17 +73,89 @@ _place = strict(place_start)
 
 
 @strict
-def spread_starts(opcodes, arguments, literals, line_parameter, lower, upper, sizes, steps, starts):
-    """Fill starts (pool, lines) with the low-discrepancy set, placed for each parameter."""
-    n = opcodes.size
+def _place_among(u, lower, upper, size, low, high):
+    """Place one half of the starts among the values a parameter is set off against, if any."""
+    low, high = max(low, lower), min(high, upper)
+    bounded = lower > -np.inf and upper < np.inf
+    if bounded or not low < high:
+        return _place(u, lower, upper, size)
+    if u < 0.5:
+        return low + 2.0 * u * (high - low)
+    return _place(2.0 * u - 1.0, lower, upper, size)
+
+
+@strict
+def _mark_exponents(tree, line_parameter, exponent):
+    """Mark lines that are exponents, which have no unit; return how many there are."""
+    n = 0
+    for k in range(line_parameter.size):
+        exponent[k] = False
+        for i in range(tree.nodes.shape[0]):
+            if tree.nodes[i, OP] == POWP:
+                j = tree.nodes[i, SECOND]
+                here = tree.nodes[j, OP] == PAR and tree.nodes[j, ARGUMENT] == line_parameter[k]
+                exponent[k] = exponent[k] or here
+        n += exponent[k]
+    return n
+
+
+@strict
+def _scale_for(tree, scales, lines, exponent, powers, rows):
+    """Find the scales of all lines, with these values of the exponents among them."""
+    fill_table(scales, np.nan)
+    for k in range(lines.size):
+        if exponent[k]:
+            scales[lines[k], SIZE], scales[lines[k], VALUE] = 1.0, powers[k]
+    find_scales(tree, scales, lines, rows)
+
+
+@strict
+def _depends(tree, scales, lines, exponent, rows):
+    """Say whether any scale depends on an exponent: two values of it tell."""
+    powers = np.full(lines.size, 2.0)
+    _scale_for(tree, scales, lines, exponent, powers, rows)
+    before = scales.copy()
+    fill(powers, 1.0)
+    _scale_for(tree, scales, lines, exponent, powers, rows)
+    for k in range(lines.size):
+        now, then = scales[lines[k], SIZE], before[lines[k], SIZE]
+        if abs(now - then) > 1e-9 * then:
+            return True
+    return False
+
+
+@strict
+def spread_starts(
+    opcodes, arguments, literals, n_parameters, line_parameter, lower, upper, rows, steps, starts,
+    sizes,
+):  # fmt: skip
+    """Fill starts (pool, lines) with the low-discrepancy set, placed for each parameter.
+
+    `sizes` receives the natural size of each line. Where one depends on exponents, it is found
+    anew for each start from the exponents of that start.
+    """
     q = line_parameter.size
-    child = np.empty((n, 3), np.int64)
-    span = np.empty(n, np.int64)
-    mask = np.empty(n, np.int64)
-    size = np.empty(64)
-    parse_postfix(opcodes, arguments, child, span, mask)
-    natural_sizes(opcodes, arguments, literals, child, mask, sizes, sizes[-1], size)
+    tree = make_tree(opcodes, arguments, literals, line_parameter, rows)
+    scales = np.empty((n_parameters, 4))
+    exponent = np.empty(q, np.bool_)
+    n_exponents = _mark_exponents(tree, line_parameter, exponent)
+    powers = np.ones(q)
+    anew = False
+    if n_exponents > 0 and n_exponents < q:
+        anew = _depends(tree, scales, line_parameter, exponent, rows)
+    else:
+        _scale_for(tree, scales, line_parameter, exponent, powers, rows)
     for k in range(q):
-        for s in range(starts.shape[0]):
+        sizes[k] = scales[line_parameter[k], SIZE]
+    for s in range(starts.shape[0]):
+        if anew:
+            for k in range(q):
+                if exponent[k]:
+                    powers[k] = _place((0.5 + s * steps[q, k]) % 1.0, lower[k], upper[k], 1.0)
+            _scale_for(tree, scales, line_parameter, exponent, powers, rows)
+        for k in range(q):
+            p = line_parameter[k]
             u = (0.5 + s * steps[q, k]) % 1.0
-            starts[s, k] = _place(u, lower[k], upper[k], size[line_parameter[k]])
+            starts[s, k] = _place_among(
+                u, lower[k], upper[k], scales[p, SIZE], scales[p, LOW], scales[p, HIGH]
+            )
