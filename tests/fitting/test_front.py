@@ -69,7 +69,7 @@ def test_no_law_that_was_offered_beats_the_front(texts: list[str]) -> None:
     for offer in proposed(texts):
         law = fit(offer, known.rows(), target="y", variables=GRAMMAR.variables).law
         # A further parameter may buy as much as BIC says that chance does, in laws of one size.
-        chance = np.sqrt(n ** (len(law.coefficients) / n))
+        chance = np.sqrt(n ** ((1 + len(law.coefficients)) / n))
         smaller = [one.error for one in front if one.nodes <= size(law.structure)]
         assert min(smaller) <= rms(law, known) * chance
 
@@ -155,3 +155,12 @@ def test_offsets_of_groups_are_no_error_of_a_law() -> None:
     known = offering(["a*x + b*v^2"], evidence([parse("a*x", ("x", "v"))], table=table))
     known = replace(known, roles=Roles(group="g"), initial=Trajectory(table))
     assert find_front(replace(known, attempts=unfitted()))[-1].error < 0.1
+
+
+def test_a_submitted_law_stands_for_others_that_are_as_accurate() -> None:
+    grammar = replace(GRAMMAR, operators=("add", "mul", "pow", "powp"))
+    known = evidence([parse("a*x + b*v^p", ("x", "v"))], grammar=grammar)
+    attempt = replace(known.attempts[0], front=proposed(["a*x + b*v^2"]))
+    (only,) = find_front(replace(known, attempts=(attempt,)))
+    assert attempt.fit is not None
+    assert only.law == attempt.fit.law

@@ -47,6 +47,8 @@ def find_front(
     Of laws of one size the most accurate is that of the least $n \ln \mathrm{error}^2 + k \ln n$,
     with $n$ observations and $k$ parameters: a free parameter in the place of a literal always
     fits better, and says nothing where it does so by no more than chance. (BIC, Schwarz 1978.)
+    Laws that differ by less than $\ln n$ are as accurate; of them one that was submitted comes
+    first.
     """
     measure = Measure.of(evidence)
     known = _known(evidence, candidates, measure.n_rows)
@@ -62,8 +64,7 @@ def find_front(
             structure = proposals[i].structure
             error = measure.error(structure, fits.values(i))
             found.append(_Measured(structure, error, partial(_law, fits, i)))
-    submitted = {skeleton_digest(a.fit.structure) for a in evidence.attempts if a.fit is not None}
-    kept = _undominated(_best_of_size(found, submitted, measure))
+    kept = _undominated(_best_of_size(found, evidence, measure))
     return tuple(FrontLaw(one.law(), one.error) for one in kept)
 
 
@@ -197,22 +198,38 @@ def _fit(proposals: Sequence[Proposal], evidence: Evidence, effort: Effort) -> F
 
 
 def _best_of_size(
-    found: Sequence[_Measured], submitted: set[str], measure: Measure
+    found: Sequence[_Measured], evidence: Evidence, measure: Measure
 ) -> list[_Measured]:
-    """Return the most accurate law of each size, the smallest first; of equals a submitted one."""
-    n = len(measure.target)
+    """Return the most accurate law of each size, the smallest first.
 
-    def order(one: _Measured) -> tuple[float, bool]:
-        criterion = math.inf
-        if math.isfinite(one.error):
-            squared = 2.0 * math.log(max(one.error, 1e-300))
-            criterion = n * squared + len(parameters(one.structure)) * math.log(n)
-        return round(criterion, _DIGITS), skeleton_digest(one.structure) not in submitted
+    Of those as accurate as each other, to within the price of one parameter, that which was
+    submitted last comes first.
+    """
+    n = len(measure.target)
+    fitted = [attempt.fit for attempt in evidence.attempts if attempt.fit is not None]
+    turns = {skeleton_digest(fit.structure): turn for turn, fit in enumerate(fitted)}
+
+    def best(laws: Sequence[_Measured]) -> _Measured:
+        criteria = [_criterion(one, n) for one in laws]
+        limit = min(criteria) + math.log(n)
+        known = [
+            (turns[digest], one)
+            for one, criterion in zip(laws, criteria, strict=True)
+            if (digest := skeleton_digest(one.structure)) in turns and criterion <= limit
+        ]
+        return max(known, key=lambda pair: pair[0])[1] if known else laws[int(np.argmin(criteria))]
 
     by_size: dict[int, list[_Measured]] = {}
     for one in found:
         by_size.setdefault(size(one.structure), []).append(one)
-    return [min(by_size[nodes], key=order) for nodes in sorted(by_size)]
+    return [best(by_size[nodes]) for nodes in sorted(by_size)]
+
+
+def _criterion(one: _Measured, n: int) -> float:
+    if not math.isfinite(one.error):
+        return math.inf
+    squared = 2.0 * math.log(max(one.error, 1e-300))
+    return n * squared + len(parameters(one.structure)) * math.log(n)
 
 
 def _undominated(found: Sequence[_Measured]) -> Iterator[_Measured]:
