@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, cast, final
+from typing import Any, Protocol, cast, final
 
 import numpy as np
 
@@ -215,10 +215,9 @@ def _refuse(
 def _asked_accuracy(state: Replayed) -> float | None:
     """Return the NMSE a law is asked for on protected rows, where a fixed one was."""
     assert state.configuration is not None
-    limits = state.configuration.criteria.get("thresholds")
-    if limits is None:
-        return None
-    return float(cast("Mapping[str, float]", limits)["admission_nmse"])
+    terms = cast("Mapping[str, Any]", state.configuration.criteria)
+    limits = terms.get("criteria", {}).get("thresholds")
+    return None if limits is None else float(limits["admission_nmse"])
 
 
 def _is_spent(evidence: Evidence) -> bool:

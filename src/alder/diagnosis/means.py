@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
-from alder.diagnosis.movement import Unmoved
+from alder.diagnosis.movement import Unmoved, unmoved
 from alder.diagnosis.signs import Sign, count
 from alder.diagnosis.view import View
 from alder.expr.text import to_text
@@ -109,10 +109,13 @@ def _laws(view: View) -> str:
 
 
 def unpaid(view: View, found: Unmoved) -> Sign:
-    """Say that rows came which no law has seen, or that experiments that decide were not run."""
-    n_unread = _unread(view)
-    if n_unread and view.stop == "budget":
-        return _more(view, f"{count(n_unread, 'row')} came in that no proposal could use")
+    """Say that rows which decide came too late, or that experiments which decide were not run."""
+    n_read = _read(view)
+    if n_read is not None and not found.is_there and view.stop == "budget":
+        before = unmoved(view, n_read)
+        if before.is_there:
+            why = f"{before.sentence} until rows came in that no proposal could use any more"
+            return _more(view, why)
     if len(found.far) and view.pool is not None and view.pool.safe[found.far].any():
         n = int(view.pool.safe[found.far].sum())
         there = f"{count(n, 'safe experiment')} on offer would move it"
@@ -138,13 +141,13 @@ def all_refused(view: View) -> Sign:
     )
 
 
-def _unread(view: View) -> int:
-    """Count the rows that came after the last law was fitted."""
+def _read(view: View) -> int | None:
+    """Return how many rows the last law was fitted to; None where it saw all of them."""
     fitted = [a.fit.n_rows for a in view.evidence.attempts if a.fit is not None]
     if not fitted or view.evidence.roles.sums is not None:
-        return 0
+        return None
     n_rows = view.evidence.initial.n_rows + sum(t.n_rows for t in view.evidence.trajectories)
-    return n_rows - max(fitted)
+    return max(fitted) if max(fitted) < n_rows else None
 
 
 def _more(view: View, why: str) -> Sign:

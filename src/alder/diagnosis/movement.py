@@ -44,9 +44,9 @@ class Unmoved:
         return bool(self.names)
 
 
-def unmoved(view: View) -> Unmoved:
-    """Find what public rows never moved: one variable, or else two that were tied."""
-    rows = view.evidence.rows()
+def unmoved(view: View, n_rows: int | None = None) -> Unmoved:
+    """Find what public rows, or the first so many, never moved: a variable, or two apart."""
+    rows = {name: column[:n_rows] for name, column in view.evidence.rows().items()}
     for variable in view.evidence.grammar.variables:
         found = _alone(view, variable.name, rows[variable.name], variable.range)
         if found.is_there:

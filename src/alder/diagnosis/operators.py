@@ -69,6 +69,8 @@ def _gain(
     found: dict[str, float] = {}
     for op, shape in shapes.items():
         columns = [g for name in along for g in _terms(view, name, shape)]
+        if not columns:
+            continue
         terms = np.stack(columns, axis=1)
         G = terms - Q @ (Q.T @ terms)
         norms = np.einsum("ij,ij->j", G, G)
