@@ -1,12 +1,15 @@
 """Gymnasium environments as worlds."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from worlds.problems import law
 
+from alder.arrays import FloatArray
 from alder.errors import BadWorld
 from alder.ports import Outlook
 from alder.records.experiment import FailedRun, Trajectory
@@ -183,3 +186,65 @@ def test_an_episode_of_one_step_is_foreseen_and_a_longer_one_is_not() -> None:
     longer = cartpole().bind(CARTPOLE)
     assert isinstance(longer, Outlook)
     assert longer.foreseen() == ()
+
+
+def swing(columns: Mapping[str, FloatArray], alpha: FloatArray) -> Mapping[str, FloatArray]:
+    omega = np.clip(columns["omega"] + 0.05 * alpha, -8.0, 8.0)
+    return {"theta": columns["theta"] + 0.05 * omega, "omega": omega}
+
+
+def followed(horizons: list[int], **options: Any) -> GymnasiumWorld:
+    def act(settings: dict[str, Any], step: int, _read: Mapping[str, float]) -> object:
+        return np.array([settings["size"] if step % 4 < 2 else 0.0], dtype=np.float32)
+
+    world = pendulum()
+    episode = replace(world.episode, act=act, follow=swing, **options)
+    n = len(horizons)
+    experiments = {"theta": [0.3] * n, "omega": [0.0] * n, "size": [1.0] * n, "horizon": horizons}
+    return replace(world, experiments=experiments, episode=episode)
+
+
+FOLLOWED = grammar("alpha", "theta", "omega", "u")
+
+
+def test_the_true_law_is_followed_along_the_whole_episode() -> None:
+    world = followed([12])
+    shown = run(world, FOLLOWED).columns
+    assert len(shown["alpha"]) == 12
+    bound = world.bind(FOLLOWED)
+    forecast = bound.predict(pendulum_law(), np.array([0]))
+    np.testing.assert_allclose(forecast[0], shown["alpha"], atol=1e-2)
+    assert isinstance(bound, Outlook)
+    seen = bound.outlook(pendulum_law(), np.array([0]))
+    np.testing.assert_allclose(seen["theta"][0], shown["theta"], atol=1e-3)
+    assert set(bound.foreseen()) <= set(seen)
+
+
+def test_beyond_its_own_horizon_an_episode_tells_laws_nothing_apart() -> None:
+    bound = followed([2, 6]).bind(FOLLOWED)
+    other = law("-4 * theta", "theta", target="alpha")
+    first, second = (bound.predict(one, np.arange(2)) for one in (pendulum_law(), other))
+    assert first.shape == (2, 6)
+    np.testing.assert_array_equal(first[0, 2:], second[0, 2:])
+    assert (first[1] != second[1]).all()
+
+
+def test_a_law_that_diverges_has_a_finite_forecast() -> None:
+    bound = followed([40], n_steps=1).bind(FOLLOWED)
+    wild = law("exp(9 * theta^2) * omega + 1e9", "theta", "omega", target="alpha")
+    assert np.isfinite(bound.predict(wild, np.array([0]))).all()
+
+
+def test_a_horizon_that_is_no_number_of_steps_is_refused() -> None:
+    with pytest.raises(BadWorld, match="whole number of steps; got 0"):
+        followed([0])
+
+
+def test_a_follow_that_fails_is_said_in_a_sentence() -> None:
+    def broken(_columns: Mapping[str, FloatArray], _alpha: FloatArray) -> Mapping[str, FloatArray]:
+        raise KeyError("omga")
+
+    world = followed([3])
+    bound = replace(world, episode=replace(world.episode, follow=broken)).bind(FOLLOWED)
+    with pytest.raises(BadWorld, match="`follow` of the episode could not be asked: KeyError"):
+        bound.predict(pendulum_law(), np.array([0]))
