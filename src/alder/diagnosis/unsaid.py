@@ -105,8 +105,12 @@ def _nodes(view: View, operators: tuple[str, ...]) -> dict[str, float | str]:
 def _advice(step: NextStep) -> str:
     along = " and ".join(step.variables)
     nodes = step.settings.get("max_nodes")
-    room = "" if nodes is None else f"{nodes} nodes"
-    if step.operators:
-        said = f"Allow {' or '.join(step.operators)} for {along}"
-        return f"{said}, and {room}." if room else f"{said}, or check it in that region."
-    return f"Allow {room}, or more operators, for {along}."
+    if not step.operators:
+        return (
+            f"Allow more operators or nodes for {along}, {nodes} nodes say, or check it in that "
+            "region."
+        )
+    named = f"Allow {' or '.join(step.operators)} for {along}"
+    return (
+        f"{named}, or check it in that region." if nodes is None else f"{named}, and {nodes} nodes."
+    )
