@@ -25,7 +25,7 @@ def ask_between(
     fitted to the public rows of the ledger. Ends with the status of a refusal where no safe
     experiment separates the two.
     """
-    from alder.cli.ask import show_experiments
+    from alder.cli.experiments import show_experiments
     from alder.selection.crucial import Demand
     from alder.study.crucial import decide_between
 
