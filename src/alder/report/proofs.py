@@ -22,11 +22,14 @@ from alder.report.charts import (
 )
 from alder.report.measure import Yardstick
 from alder.report.numbers import short
+from alder.report.region import region_figure
 from alder.report.story import Story, public_rows
 from alder.report.svg import Drawing, Frame, limits_of
 
 _MOST_GROUPS = 12
 _PARTS = 8
+# Causes whose refusal names a region, a time or batches along which rows are left over.
+_ALONG: tuple[Cause, ...] = ("missing-operator", "missing-variable")
 # The width of a letter of the words beside a bar, in pixels.
 _LETTER = 7.4
 
@@ -37,6 +40,10 @@ def proof(story: Story, refusal: Refusal) -> Figure | None:
         return _problems(story)
     if story.unit is None or refusal.candidate is None:
         return None
+    if refusal.cause in _ALONG:
+        along = region_figure(story, refusal, refusal.candidate, story.unit)
+        if along is not None:
+            return along
     return _PROOFS[refusal.cause](story, refusal.candidate, story.unit)
 
 
