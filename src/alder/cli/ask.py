@@ -11,7 +11,6 @@ from alder.cli.experiments import show_experiments
 from alder.cli.layout import show_lines, terminal
 
 if TYPE_CHECKING:
-
     from alder.records.experiment import Experiment
     from alder.study import Study
     from alder.studyfile import StudySettings
