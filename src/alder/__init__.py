@@ -45,6 +45,7 @@ __all__ = [
     "ManualWorld",
     "MissingExtra",
     "Nesting",
+    "NextStep",
     "Noise",
     "ODEWorld",
     "Outcome",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from alder.records.grammar import Grammar, Nesting
     from alder.records.law import Law
     from alder.records.limits import Limits
+    from alder.records.nextstep import NextStep
     from alder.records.noise import Noise
     from alder.records.outcome import Outcome, Refusal
     from alder.records.problem import Problem
@@ -158,6 +160,7 @@ else:
         "LogWorld": "alder.worlds.log",
         "ManualWorld": "alder.worlds.manual",
         "Nesting": "alder.records.grammar",
+        "NextStep": "alder.records.nextstep",
         "Noise": "alder.records.noise",
         "ODEWorld": "alder.worlds.ode",
         "Outcome": "alder.records.outcome",

@@ -1,3 +1,5 @@
+from typing import cast
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,14 +39,14 @@ def test_a_product_is_foreseen_along_both_of_its_variables() -> None:
 @settings(max_examples=10, deadline=None)
 def test_what_is_foreseen_of_a_row_does_not_depend_on_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    u = rng.random(20)
-    kernel = np.exp(-np.square(u[:, None] - u[None, :]) / 0.08)
+    u: FloatArray = rng.random(20)
+    kernel: FloatArray = np.exp(-np.square(u[:, None] - u[None, :]) / 0.08)
     values = np.sin(6.0 * u)
     found = foresee(values, kernel)
     # Leaving a row out by hand: the ridge regression of the others, about the same mean.
     for ridge in (0.01, 0.1, 1.0, 10.0):
-        inner = kernel[1:, 1:] + ridge * np.eye(19)
-        weights: FloatArray = np.asarray(np.linalg.solve(inner, values[1:] - values.mean()))
+        inner: FloatArray = kernel[1:, 1:] + ridge * np.eye(19)
+        weights = cast(FloatArray, np.linalg.solve(inner, values[1:] - values.mean()))
         by_hand = float(values.mean() + np.dot(kernel[0, 1:], weights))
         if abs(by_hand - float(found.foreseen[0])) < 1e-8:
             return

@@ -1,6 +1,6 @@
 """Why no law was admitted, from public evidence alone, and what to do next."""
 
 from alder.diagnosis.diagnose import diagnose
-from alder.diagnosis.signs import MOVED, NOISY, SCATTER, Stop
+from alder.diagnosis.signs import COVERED, MOVED, NOISY, SCATTER, SHOWN, Stop
 
-__all__ = ["MOVED", "NOISY", "SCATTER", "Stop", "diagnose"]
+__all__ = ["COVERED", "MOVED", "NOISY", "SCATTER", "SHOWN", "Stop", "diagnose"]

@@ -6,8 +6,7 @@ from typing import final
 
 import numpy as np
 
-from alder.diagnosis import MOVED, NOISY, SCATTER
-from alder.fitting.residuals import STRUCTURE
+from alder.diagnosis import COVERED, NOISY, SCATTER, SHOWN
 from alder.records.evidence import Attempt, Evidence
 from alder.records.law import Law
 from alder.records.outcome import CAUSES, Cause, Finding, Refusal, Ruling
@@ -33,7 +32,7 @@ CATEGORIES: dict[str, str] = {
 
 _TESTS: dict[Cause, str] = {
     "no-valid-proposal": "Did no proposal pass the checks?",
-    "missing-variable": "Do equal settings give unequal results?",
+    "missing-variable": "Do rows that are alike give unequal results?",
     "excitation": "Was an input moved too little?",
     "no-safe-experiment": "Was no safe experiment left that separates the laws?",
     "missing-operator": "Does what is left over follow an input?",
@@ -45,13 +44,17 @@ _TESTS: dict[Cause, str] = {
 CHANGES: dict[Cause, str] = {
     "noise": f"Rows of which a law explains more than {100 * (1 - NOISY):.0f} % of the variance.",
     "missing-operator": (
-        f"A law whose residuals stray from zero by less than {STRUCTURE:.0f} standard errors along "
-        "every input."
+        f"A law of whose residuals the inputs foresee less than {100 * SHOWN:.0f} %, each row from "
+        "the others."
     ),
     "missing-variable": (
-        f"Repeats of equal settings that agree within {SCATTER**0.5:.1f} times their error bars."
+        f"Repeats or neighbours that agree within {SCATTER**0.5:.1f} times their error bars, in "
+        "every region, at every time and in every batch."
     ),
-    "excitation": f"Rows in which every input moves through {100 * MOVED:.0f} % of its range.",
+    "excitation": (
+        f"Rows in at least {100 * COVERED:.0f} % of the parts of every input's range, and no two "
+        "inputs that move together only."
+    ),
     "no-safe-experiment": (
         "A safe experiment on offer on which the laws that are left part by more than the noise."
     ),
