@@ -37,6 +37,14 @@ def test_two_saved_laws_get_the_experiment_that_decides_between_them(
     assert "decides    with chance " in shown
 
 
+def test_files_of_one_name_in_two_folders_are_two_laws(capsys: pytest.CaptureFixture[str]) -> None:
+    for folder, name in (("monday", "power"), ("friday", "decay")):
+        Path(folder).mkdir()
+        Path(f"{name}.json").rename(f"{folder}/law.json")
+    assert _ask("--between", "monday/law.json", "friday/law.json") == 0
+    assert "monday/law.json from friday/law.json by " in capsys.readouterr().out
+
+
 def test_nothing_is_recorded() -> None:
     before = sorted(path.name for path in Path.cwd().iterdir())
     assert _ask("--between", "power.json", "decay.json") == 0

@@ -119,6 +119,7 @@ def test_given_noise_takes_the_place_of_the_laws_own() -> None:
         ([law("x")], {}, "two laws or more; got 1"),
         ([law("x", 0.0), law("2*x", 0.0)], {}, "give `noise`"),
         ([law("x"), replace(law("2*x"), target=Variable("b"))], {}, "different targets, a and b"),
+        ([law("x"), replace(law("2*x"), objective="events")], {}, "A law of events gives odds"),
     ],
 )
 def test_laws_that_cannot_be_compared_are_refused(

@@ -31,8 +31,9 @@ def ask_between(
 
     evidence, rivals = (None, {}) if ledger is None else _from_ledger(ledger)
     found = [_law(word, settings, evidence, rivals) for word in wanted]
-    laws = dict(found)
-    if len(laws) < 2 or found[0][1] == found[1][1]:
+    names = [Path(word).stem if word.endswith(".json") else word for word in wanted]
+    laws = dict(zip(names if names[0] != names[1] else wanted, found, strict=True))
+    if len(laws) < 2 or found[0] == found[1]:
         raise BadStudy(
             f"`--between {wanted[0]} {wanted[1]}` names one law twice; name two different laws."
         )
@@ -74,16 +75,16 @@ def _from_ledger(ledger: Path) -> "tuple[Evidence, dict[str, Law]]":
 
 def _law(
     word: str, settings: "StudySettings", evidence: "Evidence | None", rivals: "dict[str, Law]"
-) -> "tuple[str, Law]":
-    """Return a law and what it is called."""
+) -> "Law":
+    """Return the law a word means."""
     from alder.records.law import Law
 
     if word.endswith(".json"):
         law = Law.load(word)
         _require_known(word, law, settings)
-        return Path(word).stem, law
+        return law
     if word in rivals:
-        return word, rivals[word]
+        return rivals[word]
     if word.isidentifier() and word.isupper():
         known = f"its rivals are {', '.join(rivals)}" if rivals else "it has no rivals yet"
         where = "the ledger" if evidence is not None else "a ledger (`--ledger`)"
@@ -96,7 +97,7 @@ def _law(
             f"`{word}` is no file of a law, and without `--ledger` there are no rows to fit a "
             "formula to; add `--ledger run.alder`, or name a file such as law.json."
         )
-    return word, _fitted(word, evidence)
+    return _fitted(word, evidence)
 
 
 def _fitted(formula: str, evidence: "Evidence") -> "Law":

@@ -90,6 +90,11 @@ def _grammar_of(laws: dict[str, Law]) -> Grammar:
             "between laws of one target."
         )
     first = next(iter(laws.values()))
+    if any(law.objective == "events" for law in laws.values()):
+        raise BadStudy(
+            "A law of events gives odds, and an event has no noise in standard deviations; an "
+            "experiment is chosen between laws of a measured target."
+        )
     names = {v.name: v for law in laws.values() for v in law.variables}
     return Grammar(tuple(names.values()), first.target)
 
