@@ -137,3 +137,15 @@ def test_a_failed_row_names_nothing_and_stays_in_the_denominator() -> None:
     assert found["recall_noise"] == 0.5
     assert found["followed_admitted"] == 0.5
     assert any("noise" in line for line in table(rows, {"alder": found}))
+
+
+def test_a_world_that_was_admitted_is_missed_by_its_cause_and_no_refusal() -> None:
+    rows = [
+        _row("noise", "noise", 0, followed_admitted=True),
+        _row("noise", "admitted", 1, nmse=0.5),
+    ]
+    found = figures(rows)
+    assert found["macro_f1"] == pytest.approx(2 / 3)
+    assert found["macro_f1_refused"] == 1.0
+    assert found["followed_admitted"] == 1.0
+    assert found["wrong_admitted"] == 0.5

@@ -85,6 +85,7 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
 
     A row that failed names nothing. A world whose study was admitted is missed by its cause; there
     is no advice to follow, so it counts for `named` and not for `followed_admitted`.
+    `macro_f1_refused` is macro-F1 of the refusals alone.
     """
     causes = [cause for cause in PLANTS if any(_planted(row) == cause for row in rows)]
     by_cause = {cause: _scores(rows, cause) for cause in causes}
@@ -92,6 +93,8 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
     found: dict[str, float] = {
         "worlds": len(rows),
         "macro_f1": sum(f1 for _, _, f1 in by_cause.values()) / max(len(causes), 1),
+        "macro_f1_refused": sum(_scores(refused, cause)[2] for cause in causes)
+        / max(len(causes), 1),
         "named": sum(row.get("named") == _planted(row) for row in rows) / len(rows),
         "refused": len(refused) / len(rows),
         "followed_admitted": _rate(refused, "followed_admitted"),
@@ -119,7 +122,7 @@ def _scores(rows: Sequence[Row], cause: str) -> tuple[float, float, float]:
     named_rows = [row for row in rows if row.get("named") == cause]
     right = sum(row.get("named") == cause for row in planted_rows)
     precision = right / len(named_rows) if named_rows else 0.0
-    recall = right / len(planted_rows)
+    recall = right / max(len(planted_rows), 1)
     f1 = 2.0 * precision * recall / (precision + recall) if right else 0.0
     return precision, recall, f1
 
@@ -155,9 +158,10 @@ def table(rows: Sequence[Row], figures: Mapping[str, Mapping[str, float]]) -> li
             )
         lines += [
             "",
-            f"macro-F1 {found['macro_f1']:.3f} (goal 0.9) on {found['worlds']:.0f} worlds; "
-            f"admitted after following the advice once {found['followed_admitted']:.1%} (goal 80 %)"
-            f"; wrong laws admitted {round(found['wrong_admitted'] * found['worlds'])}",
+            f"macro-F1 {found['macro_f1']:.3f} (goal 0.9) on {found['worlds']:.0f} worlds, "
+            f"{found['macro_f1_refused']:.3f} on the {found['refused']:.0%} refused",
+            f"admitted after following the advice once {found['followed_admitted']:.1%} "
+            f"(goal 80 %); wrong laws admitted {round(found['wrong_admitted'] * found['worlds'])}",
         ]
     return lines
 
