@@ -23,6 +23,9 @@ _INSIDE = 1e-7
 _CHUNK = 4096
 # Blocks of polynomials are nearly dependent at times; a touch of ridge keeps them solvable.
 _RIDGE = 1e-9
+# Columns moved at once, and the damping of their steps.
+_STEPPED = 256
+_DAMPED = 1e-4
 
 
 @final
@@ -66,9 +69,55 @@ class Frame:
             scale = np.sqrt(np.maximum(np.einsum("kii->ki", gram), _INSIDE * full + 1e-300))
             gram = gram / (scale[:, :, None] * scale[:, None, :]) + _RIDGE * np.eye(n_block)
             slope = slope / scale
-            solved = np.asarray(np.linalg.solve(gram, slope[:, :, None]), dtype=np.float64)
-            found[start : start + _CHUNK] = (solved[:, :, 0] * slope).sum(axis=1)
+            weights = solved(gram, slope[:, :, None])[:, :, 0]
+            found[start : start + _CHUNK] = (weights * slope).sum(axis=1)
         return np.clip(found, 0.0, self.rss)
+
+    def stepped(
+        self, columns: FloatArray, slopes: FloatArray, block: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        r"""Move each column (k, rows) along its slopes (k, s, rows) to where it explains the most.
+
+        The column times a block (b, rows) is fitted first, with weights $w$; then a step
+        $\delta$ of the slopes times $w$ times the block, none beyond 1. Return the gains of the
+        moved columns times the block, and the steps (k, s).
+        """
+        found = np.empty(len(columns))
+        steps = np.zeros(slopes.shape[:2])
+        for start in range(0, len(columns), _STEPPED):
+            here = slice(start, start + _STEPPED)
+            before, weights, basis = self._explained(columns[here], block)
+            left = self.rest - (weights[:, None, :] @ basis)[:, 0]
+            along = self.outside(slopes[here] * (weights @ block)[:, None, :])
+            # What the block can do by itself is no reason to move.
+            inner = solved(_gram(basis), basis @ along.transpose(0, 2, 1))
+            along = along - inner.transpose(0, 2, 1) @ basis
+            size = np.sqrt(np.square(along).sum(axis=2)) + 1e-300
+            along = along / size[:, :, None]
+            step = solved(_gram(along, _DAMPED), along @ left[:, :, None])[:, :, 0] / size
+            step = np.clip(np.nan_to_num(step), -1.0, 1.0)
+            moved = columns[here] + (step[:, None, :] @ slopes[here])[:, 0]
+            after, _, _ = self._explained(moved, block)
+            better = after > before
+            found[here] = np.where(better, after, before)
+            steps[here] = np.where(better[:, None], step, 0.0)
+        return np.clip(found, 0.0, self.rss), steps
+
+    def _explained(
+        self, columns: FloatArray, block: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return gains, weights of the block and what it adds (k, b, observations)."""
+        basis = self.outside(columns[:, None, :] * block[None, :, :])
+        slope = basis @ self.rest
+        weights = solved(_gram(basis), slope[:, :, None])[:, :, 0]
+        return (weights * slope).sum(axis=1), weights, basis
+
+    def outside(self, columns: FloatArray) -> FloatArray:
+        """Return columns (k, b, rows) as observed, less what the law has already."""
+        flat = columns.reshape(-1, columns.shape[-1])
+        weighted = self.table.observed(flat) * self.table.root
+        weighted = weighted - (weighted @ self.basis) @ self.basis.T
+        return weighted.reshape(*columns.shape[:2], self.table.n)
 
     def with_columns(self, columns: FloatArray) -> "Frame":
         """Add columns (k, observations) to what is there."""
@@ -100,6 +149,18 @@ def block_squares(columns: FloatArray, block: FloatArray, table: Table) -> Float
         weighted = table.observed(column * block) * table.root
         squares[:] = weighted @ weighted.T
     return found
+
+
+def solved(matrices: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve one or many systems of linear equations."""
+    return np.asarray(np.linalg.solve(matrices, right), dtype=np.float64)
+
+
+def _gram(columns: FloatArray, ridge: float = _RIDGE) -> FloatArray:
+    """Return the Gram matrices of columns (k, b, observations), with a touch of ridge."""
+    gram = columns @ columns.transpose(0, 2, 1)
+    diagonal = np.einsum("kii->ki", gram)
+    return gram + ridge * (diagonal + 1e-300)[:, :, None] * np.eye(columns.shape[1])
 
 
 def _ratio(slope: FloatArray, size: FloatArray, inside: FloatArray) -> FloatArray:

@@ -194,13 +194,18 @@ def _exponents(n_variables: int, n_rows: int) -> list[tuple[int, ...]]:
 
 def coordinate(column: FloatArray) -> FloatArray:
     """Return a variable as polynomials read it: about -1 to 1, logarithmic over wide ranges."""
-    if column.min() > 0.0 and column.max() > _WIDE * column.min():
+    if is_wide(column):
         column = np.log(column)
     low, high = np.quantile(column, [0.02, 0.98])
     width = high - low if high > low else float(np.ptp(column)) or 1.0
     # About zero, so that odd and even stay what they are.
     middle = 0.0 if _mirrored(column) else 0.5 * (low + high)
     return 2.0 * (column - middle) / width
+
+
+def is_wide(column: FloatArray) -> bool:
+    """Say whether a positive variable spans so much that its logarithm is read instead."""
+    return bool(column.min() > 0.0 and column.max() > _WIDE * column.min())
 
 
 def _mirrored(column: FloatArray) -> bool:

@@ -43,6 +43,13 @@ class Factor:
     limits: tuple[tuple[float, float], ...] = ()
     is_product: bool = False
 
+    @staticmethod
+    def limits_from(points: FloatArray) -> tuple[tuple[float, float], ...]:
+        """Return how far beyond a grid (points, k) its parameters may lie."""
+        upper = _BEYOND * np.abs(points).max(axis=0)
+        lower = np.where(points.min(axis=0) >= 0.0, 0.0, -upper)
+        return tuple((float(low), float(high)) for low, high in zip(lower, upper, strict=True))
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,16 +71,17 @@ class Dictionary:
         """Count the columns."""
         return len(self.columns)
 
-    def factor(self, column: int) -> Factor:
-        """Return the shape of a column with its parameters where they are there."""
+    def moved(self, column: int, move: FloatArray) -> Factor:
+        """Return the shape of a column with its parameters moved from where they are there."""
         shape = self.shapes[int(self.shape_of[column])]
-        if shape.points is None:
+        if shape.points is None or not shape.names:
             return Factor(shape.expr, is_product=shape.is_product)
         point = shape.points[self.point_of[column]]
-        upper = _BEYOND * np.abs(shape.points).max(axis=0)
-        lower = np.where(shape.points.min(axis=0) >= 0.0, 0.0, -upper)
-        limits = tuple((float(low), float(high)) for low, high in zip(lower, upper, strict=True))
-        near = tuple(float(x) for x in point)
+        limits = Factor.limits_from(shape.points)
+        near = tuple(
+            float(np.clip(x + dx, *ends))
+            for x, dx, ends in zip(point, move[: len(point)], limits, strict=True)
+        )
         return Factor(shape.expr, shape.names, near, limits, shape.is_product)
 
     def picked(self, chosen: Sequence[int] | NDArray[np.intp]) -> "Dictionary":

@@ -17,14 +17,21 @@ from alder.arrays import FloatArray
 from alder.expr.canonical import rename
 from alder.expr.nodes import Apply, Expr, Param, parameters, size, variables
 from alder.proposers.search.gains import Frame
-from alder.proposers.search.shapes import Dictionary, Factor, op
+from alder.proposers.search.profile import Profile
+from alder.proposers.search.shapes import Factor, op
 from alder.proposers.search.shelf import Shelf
 
 NODE = 1.6
 """Nats a node costs: 1 does as well on some 300 rows, but small tables need more."""
 
-# How many shapes of each tier a group keeps, and how many numbers of parameters there are.
+# How many shapes of each tier a group looks at between grid points, how many it keeps, and how many
+# numbers of parameters there are.
+_LOOKED_OF_TIER = 48
 _BEST_OF_TIER = 16
+# Products, of at least so many nodes, are not looked at where they would at best be longer than a
+# plain shape by this.
+_LEAST_NODES = 6
+_NO_BETTER = 3.0
 _TIERS = 5
 # How many options are kept by their number of parameters, those of plain shapes and those with a
 # product of two shapes of one variable: grids favour many parameters, nature few.
@@ -72,19 +79,37 @@ class Option:
     length: float
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranked:
+    """The best shapes of a group, and their columns (k, rows)."""
+
+    factors: Sequence[Factor]
+    columns: FloatArray
+
+    @property
+    def tiers(self) -> NDArray[np.int64]:
+        """A number of parameters, products of two shapes apart: 2 k, or 2 k + 1 for those."""
+        found = [2 * len(factor.names) + factor.is_product for factor in self.factors]
+        return np.array(found, dtype=np.int64)
+
+    def and_those_of(self, other: "_Ranked") -> "_Ranked":
+        """Put two rankings together."""
+        columns = np.vstack([self.columns, other.columns])
+        return _Ranked([*self.factors, *other.factors], columns)
+
+
 def options(members: tuple[str, ...], shelf: Shelf, frame: Frame) -> list[Option]:
     """Return the best ways to write the part of these variables, shortest description first."""
-    ranked: dict[tuple[str, ...], NDArray[np.intp]] = {}
+    ranked: dict[tuple[str, ...], _Ranked] = {}
     if len(members) > _MOST_MEMBERS:
         return []
     for group in _groups(members):
         rest = tuple(name for name in members if name not in group)
-        block, squares = shelf.flexible(group, rest)
-        gains = frame.block_gains(shelf.of(group).columns, block, squares)
-        ranked[group] = _best_of_group(shelf.of(group), frame, gains)
+        ranked[group] = _best_of_group(group, rest, shelf, frame)
     found: list[Option] = []
     for parts in partitions(members, 2 if len(members) <= _FEW else 1):
-        found += _products([(shelf.of(group), ranked[group]) for group in parts], frame)
+        found += _products([ranked[group] for group in parts], frame)
     return _shortest(found)
 
 
@@ -139,15 +164,68 @@ def _lengths(
     return 0.5 * n * np.log(rss / n) + 0.5 * n_parameters * np.log(n) + NODE * n_nodes
 
 
-def _best_of_group(shapes: Dictionary, frame: Frame, gains: FloatArray) -> NDArray[np.intp]:
+def _best_of_group(
+    group: tuple[str, ...], rest: tuple[str, ...], shelf: Shelf, frame: Frame
+) -> _Ranked:
     """Return the best columns of a group by number of parameters, one grid point per shape."""
-    if not len(shapes):
-        return np.empty(0, dtype=np.intp)
+    shapes = shelf.of(group)
+    block, squares = shelf.flexible(group, rest)
+    gains = frame.block_gains(shapes.columns, block, squares)
     lengths = _lengths(frame, gains, shapes.n_parameters, shapes.n_nodes)
     order = np.argsort(lengths, kind="stable")
     _, first = np.unique(shapes.shape_of[order], return_index=True)
     best = order[np.sort(first)]
-    return _of_each_tier(shapes.tiers[best], best, _BEST_OF_TIER)
+    looked = _of_each_tier(shapes.tiers[best], best, _LOOKED_OF_TIER)
+    slopes, reaches = shelf.slopes_of(group).of(looked)
+    gains, steps = frame.stepped(shapes.columns[looked], slopes, block)
+    lengths = _lengths(frame, gains, shapes.n_parameters[looked], shapes.n_nodes[looked])
+    order = np.argsort(lengths, kind="stable")
+    kept = _of_each_tier(shapes.tiers[looked[order]], order, _BEST_OF_TIER)
+    index, steps = looked[kept], steps[kept]
+    moved = shapes.columns[index] + (steps[:, None, :] @ slopes[kept])[:, 0]
+    factors = [
+        shapes.moved(column, move)
+        for column, move in zip(map(int, index), steps * reaches[kept], strict=True)
+    ]
+    plain = _Ranked(factors, moved)
+    if len(group) == 1 and len(lengths):
+        return plain.and_those_of(_best_products(group[0], rest, shelf, frame, plain))
+    return plain
+
+
+def _best_products(
+    name: str, rest: tuple[str, ...], shelf: Shelf, frame: Frame, plain: _Ranked
+) -> _Ranked:
+    """Return the best products of two shapes of one variable, by number of parameters.
+
+    No product explains more than the profile itself; where even that would come no nearer than
+    the best plain shape, none is looked at.
+    """
+    found = shelf.products_of(name)
+    none = _Ranked([], np.empty((0, frame.table.n_rows)))
+    if found is None:
+        return none
+    begun = found.knots.coefficients(plain.columns)
+    profile = Profile.of(frame, found.knots.basis, shelf.context(rest), begun)
+    gain = profile.gain
+    known = _lengths(
+        frame,
+        profile.gains(begun),
+        plain.tiers // 2,
+        np.array([size(factor.expr) for factor in plain.factors]),
+    )
+    least = _lengths(frame, np.array([gain]), np.zeros(1, np.int64), np.array([_LEAST_NODES]))
+    if least[0] > known.min() + _NO_BETTER:
+        return none
+    costs, points = found.best_points(profile)
+    lengths = _lengths(frame, gain - costs, found.n_parameters, found.n_nodes)
+    order = np.argsort(lengths, kind="stable")
+    tiers = 2 * found.n_parameters[order] + 1
+    kept = _of_each_tier(tiers, order, _BEST_OF_TIER)
+    best = [found.factor(pair, points[pair]) for pair in map(int, kept)]
+    columns = found.columns(best, shelf.table.columns[name])
+    good = np.isfinite(columns).all(axis=1) & (np.abs(columns).max(axis=1) < 1e100)
+    return _Ranked([one for one, fine in zip(best, good, strict=True) if fine], columns[good])
 
 
 def _of_each_tier(
@@ -157,9 +235,9 @@ def _of_each_tier(
     return np.concatenate([ranked[tiers == tier][:most] for tier in range(2 * _TIERS)])
 
 
-def _products(chosen: Sequence[tuple[Dictionary, NDArray[np.intp]]], frame: Frame) -> list[Option]:
+def _products(chosen: Sequence[_Ranked], frame: Frame) -> list[Option]:
     most = _MEET.get(len(chosen), 2)
-    best = [_of_each_tier(shapes.tiers[ranked], ranked, most) for shapes, ranked in chosen]
+    best = [_of_each_tier(one.tiers, np.arange(len(one.factors)), most) for one in chosen]
     if not all(len(one) for one in best):
         return []
     most = max(int(_PRODUCTS ** (1.0 / len(best))), 2)
@@ -168,20 +246,21 @@ def _products(chosen: Sequence[tuple[Dictionary, NDArray[np.intp]]], frame: Fram
     columns = np.ones((picks.shape[1], frame.table.n_rows))
     n_parameters = np.zeros(picks.shape[1], dtype=np.int64)
     n_nodes = np.full(picks.shape[1], len(chosen), dtype=np.int64)
-    for (shapes, _), index in zip(chosen, picks, strict=True):
-        columns *= shapes.columns[index]
-        n_parameters += shapes.n_parameters[index]
-        n_nodes += shapes.n_nodes[index]
+    products = np.zeros(picks.shape[1], dtype=np.bool_)
+    for one, index in zip(chosen, picks, strict=True):
+        columns *= one.columns[index]
+        tiers = one.tiers
+        n_parameters += tiers[index] // 2
+        n_nodes += np.array([size(factor.expr) for factor in one.factors])[index]
+        products |= tiers[index] % 2 == 1
     lengths = _lengths(frame, frame.gains(columns), n_parameters, n_nodes)
-    products = np.any([shapes.tiers[index] % 2 for (shapes, _), index in
-                       zip(chosen, picks, strict=True)], axis=0)  # fmt: skip
     found: list[Option] = []
     for tier in map(int, np.unique(n_parameters)):
         for has_product in (False, True):
             here = np.flatnonzero((n_parameters == tier) & (products == has_product))
             for at in here[np.argsort(lengths[here], kind="stable")][: _most(tier, has_product)]:
                 parts = zip(chosen, picks[:, at], strict=True)
-                factors = tuple(shapes.factor(int(index)) for (shapes, _), index in parts)
+                factors = tuple(one.factors[int(place)] for one, place in parts)
                 found.append(Option(Term(factors, int(n_nodes[at])), float(lengths[at])))
     return found
 

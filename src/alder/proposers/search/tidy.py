@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import final
 
 from alder.checking import check
 from alder.expr.nodes import Apply, Const, Expr, Param, parameters, size, variables, walk
+from alder.proposers.search.doubts import doubts
 from alder.proposers.search.growth import power
 from alder.proposers.search.laws import NEARBY, Fitter, Law
 from alder.proposers.search.shapes import op
@@ -61,7 +62,10 @@ def tidy(law: Law, fitter: Fitter, grammar: Grammar) -> Written | None:
         while better is not None and better.length < current.length:
             current = better
             better = _shortest(fitter, _permitted(edits(current), grammar), current)
-    return None if "powp" not in allowed and _exponents(current.structure) else current
+    if "powp" not in allowed and _exponents(current.structure):
+        return None
+    doubted = doubts(current.structure, current.values, fitter.table)
+    return replace(current, length=current.length + doubted)
 
 
 def _permitted(trials: Iterable[tuple[Expr, float]], grammar: Grammar) -> list[tuple[Expr, float]]:

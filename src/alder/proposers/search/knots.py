@@ -1,0 +1,127 @@
+"""Shapes of one variable at a few knots: as polynomials, with their slopes."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.expr.operators import Floors
+from alder.proposers.search.interactions import Parity, is_wide
+from alder.proposers.search.shapes import Dictionary, Shape, evaluate_grid
+from alder.proposers.search.slopes import DIFFERENCE, reach_of
+
+PARAMETERS = 2
+"""Most parameters of a shape at the knots."""
+
+# Polynomials of a profile, and knots at which shapes are read.
+_DEGREES = 12
+_KNOTS = 28
+# Values at a knot so many times the typical one are poles, not shapes.
+_POLE = 1e3
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Knots:
+    """Where shapes of one variable are read, and what makes polynomials of them.
+
+    `basis` are the polynomials at the rows (m, rows); `project` turns values at the knots into
+    their coefficients (m, knots). Knots of an odd or even variable lie evenly about zero.
+    """
+
+    at: FloatArray
+    basis: FloatArray
+    project: FloatArray
+
+    def coefficients(self, columns: FloatArray) -> FloatArray:
+        """Turn columns (k, rows) into coefficients of the polynomials, (k, m)."""
+        found = np.linalg.lstsq(self.basis.T, columns.T, rcond=1e-10)[0].T
+        return np.asarray(found, dtype=np.float64)
+
+    @classmethod
+    def of(cls, column: FloatArray, parity: Parity) -> "Knots":
+        """Choose knots over the range of a column."""
+        wide = is_wide(column) and parity == "any"
+        read = np.log(column) if wide else column
+        low, high = float(read.min()), float(read.max())
+        if parity != "any":
+            high = max(-low, high)
+            low = -high
+        middle, half = 0.5 * (low + high), 0.5 * (high - low) or 1.0
+        degrees = int(np.clip(len(column) // 5, 4, _DEGREES))
+        places = np.cos(np.pi * (np.arange(_KNOTS) + 0.5) / _KNOTS)
+        at = middle + half * places
+        return cls(
+            np.exp(at) if wide else at,
+            np.asarray(chebyshev.chebvander((read - middle) / half, degrees - 1).T, np.float64),
+            np.asarray(np.linalg.pinv(chebyshev.chebvander(places, degrees - 1)), np.float64),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Singles:
+    """Shapes of one variable at the knots (s, knots), their slopes (s, 2, knots) and points."""
+
+    values: FloatArray
+    slopes: FloatArray
+    points: FloatArray
+    reaches: FloatArray
+    shape_of: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, one: Dictionary, most: int, name: str, knots: Knots, floors: Floors) -> "Singles":
+        """Read every shape of a dictionary at up to so many points of its grid."""
+        found: list[Singles] = []
+        for number in map(int, np.unique(one.shape_of)):
+            shape = one.shapes[number]
+            if len(shape.names) <= PARAMETERS:
+                places = one.point_of[one.shape_of == number]
+                if shape.points is not None and shape.names:
+                    spread = np.linspace(0, len(places) - 1, most).round().astype(np.intp)
+                    shape = replace(shape, points=shape.points[places[np.unique(spread)]])
+                found.append(_read(shape, number, {name: knots.at}, floors))
+        return cls(
+            np.vstack([one.values for one in found]),
+            np.vstack([one.slopes for one in found]),
+            np.vstack([one.points for one in found]),
+            np.vstack([one.reaches for one in found]),
+            np.concatenate([one.shape_of for one in found]),
+        )
+
+
+def _read(shape: Shape, number: int, at: dict[str, FloatArray], floors: Floors) -> Singles:
+    """Evaluate a shape and its slopes at the knots, at every point of its grid."""
+    n_knots, k = len(next(iter(at.values()))), len(shape.names)
+    own = shape.points if shape.points is not None and k else np.empty((1, 0))
+    reach = np.array([reach_of(shape, point) for point in own]) if k else own
+    moved = [own]
+    for j in range(k):
+        step = np.zeros_like(own)
+        step[:, j] = DIFFERENCE * reach[:, j]
+        moved += [own + step, own - step]
+    grid = replace(shape, points=np.vstack(moved))
+    found = np.array(evaluate_grid(grid, at, floors)).reshape(2 * k + 1, len(own), n_knots)
+    values = found[0]
+    slopes = np.zeros((len(own), PARAMETERS, n_knots))
+    slopes[:, :k] = ((found[1::2] - found[2::2]) / (2.0 * DIFFERENCE)).transpose(1, 0, 2)
+    with np.errstate(all="ignore"):
+        sizes = np.sqrt(np.mean(np.square(values), axis=1))
+        good = np.isfinite(slopes).all(axis=(1, 2)) & np.isfinite(values).all(axis=1)
+        good &= (sizes > 0.0) & (np.abs(values).max(axis=1) < _POLE * sizes)
+    sizes = sizes[good, None]
+    return Singles(
+        values[good] / sizes,
+        slopes[good] / sizes[:, :, None],
+        _padded(own[good]),
+        _padded(reach[good]),
+        np.full(int(good.sum()), number, dtype=np.intp),
+    )
+
+
+def _padded(found: FloatArray) -> FloatArray:
+    """Fill up with zeros for parameters that a shape has not."""
+    return np.hstack([found, np.zeros((len(found), PARAMETERS - found.shape[1]))])

@@ -1,0 +1,167 @@
+"""Products of two shapes of one variable, on a fine grid, ranked through a profile of the rows.
+
+On any useful grid there are tens of thousands, too many for columns as long as the table. At a few
+knots they are polynomials with a dozen coefficients, which is all that a profile asks for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.expr.canonical import rename
+from alder.expr.nodes import size
+from alder.expr.operators import Floors
+from alder.proposers.search.interactions import Parity
+from alder.proposers.search.knots import PARAMETERS, Knots, Singles
+from alder.proposers.search.profile import Profile
+from alder.proposers.search.shapes import Dictionary, Factor, Shape, evaluate_grid, op
+
+# Most products of a variable, grid points of a shape that meet those of another, and nodes that
+# two shapes may have together.
+_MOST = 60_000
+_POINTS = (24, 16, 12, 8, 6, 4, 3, 2)
+_LARGEST = 14
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Products:
+    """All products of two shapes of one variable; `left` and `right` are places in the singles."""
+
+    name: str
+    shapes: Sequence[Shape]
+    floors: Floors
+    knots: Knots
+    singles: Singles
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    coefficients: FloatArray
+    n_parameters: NDArray[np.int64]
+    n_nodes: NDArray[np.int64]
+    made: dict[int, Shape] = field(default_factory=dict[int, Shape])
+
+    def __len__(self) -> int:
+        """Count the pairs of shapes."""
+        return len(self.starts)
+
+    def best_points(self, profile: Profile) -> tuple[FloatArray, FloatArray]:
+        """Return the least cost of every pair of shapes, and its parameters (pairs, 4) there."""
+        costs = profile.costs(self.coefficients)
+        least = np.minimum.reduceat(costs, self.starts)
+        counts = np.diff([*self.starts, len(costs)])
+        hits = np.flatnonzero(costs <= np.repeat(least, counts))
+        pair_of = np.repeat(np.arange(len(self)), counts)
+        _, first = np.unique(pair_of[hits], return_index=True)
+        at = hits[first]
+        one, two, singles = self.left[at], self.right[at], self.singles
+        slopes = np.concatenate(
+            [
+                singles.slopes[one] * singles.values[two][:, None, :],
+                singles.slopes[two] * singles.values[one][:, None, :],
+            ],
+            axis=1,
+        )
+        moved, steps = profile.step(self.coefficients[at], slopes @ self.knots.project.T)
+        reaches = np.concatenate([singles.reaches[one], singles.reaches[two]], axis=1)
+        points = np.concatenate([singles.points[one], singles.points[two]], axis=1)
+        return moved, points + steps * reaches
+
+    def factor(self, pair: int, point: FloatArray) -> Factor:
+        """Return a pair with its parameters at a point."""
+        shape, kept = self.shape(pair)
+        if shape.points is None or not shape.names:
+            return Factor(shape.expr, is_product=True)
+        limits = Factor.limits_from(shape.points)
+        near = np.clip(point[kept], *np.array(limits).T)
+        return Factor(shape.expr, shape.names, tuple(map(float, near)), limits, is_product=True)
+
+    def shape(self, pair: int) -> tuple[Shape, list[int]]:
+        """Return the product of a pair with the grid of its parameters, and which it has."""
+        one, two = (
+            self.shapes[int(self.singles.shape_of[side[self.starts[pair]]])]
+            for side in (self.left, self.right)
+        )
+        if pair not in self.made:
+            moved = {name: name + "2" for name in two.names}
+            expr = op("mul", one.expr, rename(two.expr, moved) if moved else two.expr)
+            grids = [shape.points for shape in (one, two) if shape.points is not None]
+            ends = [np.vstack([g.min(axis=0), np.median(g, axis=0), g.max(axis=0)]) for g in grids]
+            points = np.hstack(ends) if ends else None
+            names = (*one.names, *moved.values())
+            self.made[pair] = Shape(expr, names, points, is_product=True)
+        kept = [*range(len(one.names)), *(PARAMETERS + k for k in range(len(two.names)))]
+        return self.made[pair], kept
+
+    def columns(self, factors: Sequence[Factor], column: FloatArray) -> FloatArray:
+        """Evaluate factors at the rows, (k, rows)."""
+        found = np.empty((len(factors), len(column)))
+        for row, factor in zip(found, factors, strict=True):
+            points = np.array([factor.near]) if factor.names else None
+            shape = Shape(factor.expr, factor.names, points)
+            row[:] = evaluate_grid(shape, {self.name: column}, self.floors)[0]
+        return found
+
+
+def products(
+    name: str, column: FloatArray, one: Dictionary, parity: Parity, floors: Floors
+) -> Products | None:
+    """Multiply every two shapes of a dictionary, at as many points as there is room for."""
+    knots = Knots.of(column, parity)
+    pairs, most = _pairs(one)
+    if not pairs:
+        return None
+    singles = Singles.of(one, most, name, knots, floors)
+    here = {number: np.flatnonzero(singles.shape_of == number) for number in {*sum(pairs, ())}}
+    left: list[NDArray[np.intp]] = []
+    right: list[NDArray[np.intp]] = []
+    coefficients: list[FloatArray] = []
+    n_parameters: list[int] = []
+    n_nodes: list[int] = []
+    for a, b in pairs:
+        i, j = np.repeat(here[a], len(here[b])), np.tile(here[b], len(here[a]))
+        values = singles.values[i] * singles.values[j]
+        good = _is_good(values, parity)
+        if good.any():
+            left.append(i[good])
+            right.append(j[good])
+            coefficients.append(values[good] @ knots.project.T)
+            first, second = one.shapes[a], one.shapes[b]
+            n_parameters.append(len(first.names) + len(second.names))
+            n_nodes.append(size(first.expr) + size(second.expr) + 1)
+    if not left:
+        return None
+    starts = np.cumsum([0, *(len(one) for one in left[:-1])])
+    return Products(
+        name, one.shapes, floors, knots, singles, np.concatenate(left), np.concatenate(right),
+        starts, np.vstack(coefficients), np.array(n_parameters), np.array(n_nodes),
+    )  # fmt: skip
+
+
+def _pairs(one: Dictionary) -> tuple[list[tuple[int, int]], int]:
+    """Return which shapes meet, and at how many points of their grids."""
+    numbers = [
+        k for k in map(int, np.unique(one.shape_of)) if len(one.shapes[k].names) <= PARAMETERS
+    ]
+    nodes = {k: size(one.shapes[k].expr) for k in numbers}
+    points = {k: int((one.shape_of == k).sum()) for k in numbers}
+    pairs = [(a, b) for a, b in combinations(numbers, 2) if nodes[a] + nodes[b] <= _LARGEST]
+    for most in _POINTS:
+        if sum(min(points[a], most) * min(points[b], most) for a, b in pairs) <= _MOST:
+            return pairs, most
+    return pairs, _POINTS[-1]
+
+
+def _is_good(values: FloatArray, parity: Parity) -> NDArray[np.bool_]:
+    """Say which products vary, have no pole, and are as odd or even as they must be."""
+    typical = np.sqrt(np.mean(np.square(values), axis=1))
+    good = np.isfinite(typical) & (typical > 0.0) & (np.ptp(values, axis=1) > 1e-7 * typical)
+    if parity != "any":
+        mirrored = values[:, ::-1] * (-1.0 if parity == "odd" else 1.0)
+        good &= np.abs(values - mirrored).max(axis=1) < 1e-9 * typical
+    return good
