@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from alder.arrays import FloatArray
 from alder.diagnosis.movement import Unmoved, unmoved
 from alder.diagnosis.signs import Sign, count
 from alder.diagnosis.view import View
@@ -17,6 +16,8 @@ _SAFETY: Cause = "no-safe-experiment"
 _BUDGET: Cause = "budget"
 # What a study that ended early is worth trying with.
 _PROPOSALS, _QUERIES = 4, 24
+# A forecast this many times the range of the rows away is none.
+_FARTHEST = 10.0
 
 
 def inseparable(view: View, found: Unmoved) -> Sign:
@@ -63,30 +64,43 @@ def _beyond_limits(view: View) -> Sign:
     """Name the limits that every law breaks, and how far they would have to reach."""
     n_laws = count(len(view.candidates), "law")
     target = view.evidence.grammar.target.name
-    reached = _forecast(view)
+    # Limits on other columns, and functions, are the user's own; only the target is forecast here.
+    reached = _forecast(view) if f" {target} " in f" {view.held_back} " else None
     ranges = {} if reached is None else {target: reached}
+    up_to = (
+        "" if reached is None else f" (to {reached[0]:.4g} to {reached[1]:.4g} of {target}, say)"
+    )
     return Sign(
         _SAFETY,
         f"No experiment on offer {view.held_back} under every one of {n_laws} that stand: "
         f"{_laws(view)}.",
-        "Offer gentler experiments, relax the limit where you can, or measure more where it "
-        "is safe, so that fewer laws stand and their coefficients are known better.",
+        f"Offer gentler experiments, relax the limit where you can{up_to}, or measure more where "
+        "it is safe, so that fewer laws stand and their coefficients are known better.",
         NextStep("permit", ranges=ranges),
     )
 
 
 def _forecast(view: View) -> tuple[float, float] | None:
-    """Return what the laws that stand expect of all experiments, and as much again beyond."""
+    """Return how far the target would have to be let go.
+
+    That is what the heaviest law expects of all experiments and half as much again, at most ten
+    times the range of the rows beyond them.
+    """
     pool = view.pool
-    laws = [candidate.law for candidate in view.candidates]
-    if pool is None or not len(pool) or not laws:
+    if pool is None or not len(pool) or not view.candidates:
         return None
-    if not all(v.name in pool.columns for law in laws for v in law.variables):
+    law = view.candidates[0].law
+    if not all(variable.name in pool.columns for variable in law.variables):
         return None
-    said: FloatArray = np.concatenate([law.predict(pool.columns) for law in laws])
+    said = law.predict(pool.columns)
     rows = view.evidence.rows()[view.evidence.grammar.target.name]
+    width = float(np.ptp(rows))
     low, high = float(min(said.min(), rows.min())), float(max(said.max(), rows.max()))
-    return low - (high - low), high + (high - low)
+    room = 0.5 * (high - low)
+    return (
+        max(low - room, float(rows.min()) - _FARTHEST * width),
+        min(high + room, float(rows.max()) + _FARTHEST * width),
+    )
 
 
 def _settings(view: View, which: NDArray[np.intp]) -> dict[str, tuple[float, float]]:
