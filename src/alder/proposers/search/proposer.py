@@ -1,7 +1,8 @@
 """The built-in Law Revision Agent."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -12,12 +13,11 @@ from alder.expr.nodes import Expr, Var, size, variables, walk
 from alder.ports import Listen, Submission
 from alder.proposers.search.interactions import Structure, find_structure
 from alder.proposers.search.laws import Fitter, Law
-from alder.proposers.search.pursuit import pursue
 from alder.proposers.search.rationale import explain
-from alder.proposers.search.shelf import Shelf
+from alder.proposers.search.reduction import beyond
 from alder.proposers.search.table import Table, read_table
 from alder.proposers.search.tidy import Written, tidy
-from alder.proposers.search.transforms import follow, views
+from alder.proposers.search.transforms import look_at, views
 from alder.proposers.search.watch import Watch
 from alder.records.evidence import Evidence
 from alder.records.grammar import Grammar
@@ -27,6 +27,8 @@ from alder.records.proposal import Bounds, Proposal
 _ABOUT_AS_WELL = 14.0
 _MOST_RIVALS = 12
 _TIDIED = 14
+# Sets of more variables are searched last: there are too many products of them.
+_LARGE = 4
 
 
 @final
@@ -101,22 +103,7 @@ def search(evidence: Evidence, listen: Listen | None = None) -> Found:
     watch = Watch.of(max(evidence.budget.seconds - evidence.spent.seconds, 0.0), fitter, listen)
     watch.enter("which variables act together")
     structure = find_structure(table)
-    shelf = Shelf(
-        table,
-        set(grammar.operators),
-        structure.parity,
-        {variable.name: variable.unit for variable in grammar.variables},
-    )
-    laws: list[Law] = []
-    for transform, moved, other in views(table, structure, shelf.allowed):
-        watch.enter("sums of terms" if transform is None else "sums under another scale")
-        if transform is None:
-            laws += pursue(shelf, fitter, structure, watch)
-        else:
-            turned = Shelf(moved, shelf.allowed, other.parity, shelf.unit)
-            laws += follow(transform, turned, other, fitter, watch)
-        if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
-            break
+    laws = _laws(table, structure, grammar, fitter, watch)
     watch.enter("tidier constants")
     short = sorted(laws, key=lambda law: law.length)[:_TIDIED]
     tidied = [one for law in short if (one := tidy(law, fitter, grammar)) is not None]
@@ -128,6 +115,31 @@ def search(evidence: Evidence, listen: Listen | None = None) -> Found:
         fitter.fits,
         watch.is_over(),
     )
+
+
+def _laws(
+    table: Table, structure: Structure, grammar: Grammar, fitter: Fitter, watch: Watch
+) -> list[Law]:
+    """Search the views of a table, and after the first, or where it is large, its reductions."""
+    allowed = set(grammar.operators)
+    unit: dict[str, object] = {one.name: one.unit for one in grammar.variables}
+    laws: list[Law] = []
+    steps: list[tuple[str, Callable[[], list[Law]]]] = [
+        (
+            "sums of terms" if view[0] is None else "sums under another scale",
+            partial(look_at, view, unit, allowed, fitter, watch),
+        )
+        for view in views(table, structure, allowed)
+    ]
+    large = any(len(clique) > _LARGE for clique in structure.cliques())
+    reduce = partial(beyond, table, unit, laws, fitter, watch, allowed)
+    steps.insert(0 if large else 1, ("fewer variables", reduce))
+    for stage, step in steps:
+        watch.enter(stage)
+        laws += step()
+        if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
+            break
+    return laws
 
 
 def _allowed(laws: list[Written], grammar: Grammar, table: Table) -> tuple[Scored, ...]:

@@ -6,9 +6,9 @@ then finds the sum, with weights for what the change of scale does to the noise,
 written back and fitted to the target itself.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from alder.records.proposal import Bounds, Proposal
 _WRITTEN = 8
 _FOLLOWED = 3
 _BETTER = 0.6
+# Covers and rounds of a brief search: an exact law is found in the first of them or not at all.
+_TURNS = 3
 # Slopes this many times below the largest count as that: else single rows would decide.
 _FLATTEST = 1e3
 # Pairs counted as interacting: where chance explains them less often than this.
@@ -90,9 +92,11 @@ TRANSFORMS = (
 )  # fmt: skip
 
 
-def views(
-    table: Table, plain: Structure, allowed: set[str]
-) -> list[tuple[Transform | None, Table, Structure]]:
+View: TypeAlias = tuple[Transform | None, Table, Structure]
+"""A table as it is, or with its target transformed, and what its rows say."""
+
+
+def views(table: Table, plain: Structure, allowed: set[str]) -> list[View]:
     """Return the table as it is, and under the transforms that make it simpler, simplest first.
 
     Simpler means that fewer variables interact, or that polynomials describe the target better.
@@ -154,7 +158,7 @@ def follow(
     fitter.fits += inner.fits
     back = [_product(law, allowed) if transform.back is None else _back(law, transform, allowed)
             for law in laws]  # fmt: skip
-    return _fitted([one for one in back if one is not None], fitter)
+    return fitted([one for one in back if one is not None], fitter)
 
 
 def _back(law: Law, transform: Transform, allowed: set[str]) -> Proposal | None:
@@ -207,7 +211,32 @@ def _power_of(expr: Expr, name: str, exponent: float, bounds: dict[str, Bounds])
             return None
 
 
-def _fitted(proposals: Sequence[Proposal], fitter: Fitter) -> list[Law]:
+def glance(
+    table: Table, unit: Mapping[str, object], allowed: set[str], fitter: Fitter, watch: Watch
+) -> list[Law]:
+    """Search a table as it is and under the transforms that make it simpler, briefly."""
+    structure = find_structure(table)
+    laws: list[Law] = []
+    for view in views(table, structure, allowed):
+        laws += look_at(view, unit, allowed, fitter, watch.briefly(_TURNS))
+        if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
+            break
+    return laws
+
+
+def look_at(
+    view: View, unit: Mapping[str, object], allowed: set[str], fitter: Fitter, watch: Watch
+) -> list[Law]:
+    """Search one view of a table."""
+    transform, table, structure = view
+    shelf = Shelf(table, allowed, structure.parity, unit)
+    if transform is None:
+        return pursue(shelf, fitter, structure, watch)
+    return follow(transform, shelf, structure, fitter, watch)
+
+
+def fitted(proposals: Sequence[Proposal], fitter: Fitter) -> list[Law]:
+    """Fit whole laws within the node limit to the target itself; the shortest come first."""
     small = [one for one in proposals if size(one.structure) <= fitter.max_nodes]
     return sorted(_laws(small, fitter), key=lambda law: law.length)
 

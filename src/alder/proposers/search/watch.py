@@ -5,7 +5,8 @@ Results are counted in fits, and time only ever cuts them short.
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import final
 
 from alder.ports import Listen
@@ -25,6 +26,7 @@ class Watch:
     fitter: Fitter | None = None
     listen: Listen | None = None
     stage: str = ""
+    turns: Iterator[int] | None = None
 
     @staticmethod
     def of(seconds: float, fitter: Fitter | None = None, listen: Listen | None = None) -> "Watch":
@@ -36,9 +38,15 @@ class Watch:
         self.stage = stage
         self._tell()
 
+    def briefly(self, turns: int) -> "Watch":
+        """Return a watch that is over after it was asked so often, or when this one is."""
+        return replace(self, turns=iter(range(turns)))
+
     def is_over(self) -> bool:
-        """Say whether the time is up."""
+        """Say whether the time is up, or the turns are."""
         self._tell()
+        if self.turns is not None and next(self.turns, None) is None:
+            return True
         return time.monotonic() >= self.end
 
     def _tell(self) -> None:
