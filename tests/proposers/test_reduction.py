@@ -104,3 +104,11 @@ def test_products_are_gathered(long: str, short: str) -> None:
     names = ("t", "x", "u")
     made = shortened(parse(long, names), set(OPERATORS))
     assert made == parse(short, names)
+
+
+def test_a_sum_over_the_root_of_another_is_found() -> None:
+    columns = draw(10, "ab")
+    y = (3.0 + columns["a"]) / np.sqrt(1.0 + 0.5 * columns["b"] ** 2)
+    table = table_of(columns, y)
+    fitter = Fitter(table, 31)
+    assert fitter.is_exact(ratios(table, set(OPERATORS), fitter)[0].rss)

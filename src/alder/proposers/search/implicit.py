@@ -95,6 +95,14 @@ class _Library:
         """Count the columns."""
         return len(self.nodes)
 
+    def below(self, choice: _Choice) -> FloatArray:
+        """Return what stands below."""
+        below = self.plain[choice.first - self.m].copy()
+        for k, value in zip(choice.chosen, choice.values, strict=True):
+            if k >= self.m:
+                below -= value * self.plain[k - self.m]
+        return below
+
     def choice(self, first: int, chosen: tuple[int, ...]) -> _Choice:
         """Solve for the coefficients, and measure what the ratio itself leaves."""
         chosen_columns = self.both[list(chosen)].T
@@ -105,12 +113,11 @@ class _Library:
         )
         values = solved[0] / scale
         n = len(self.t)
-        above, below = np.zeros(n), self.plain[first - self.m].copy()
+        above = np.zeros(n)
         for k, value in zip(chosen, values, strict=True):
             if k < self.m:
                 above += value * self.plain[k]
-            else:
-                below -= value * self.plain[k - self.m]
+        below = self.below(_Choice(first, chosen, values, np.inf))
         if below.min() <= 0.0 <= below.max():
             return _Choice(first, chosen, values, np.inf)
         off = self.weight * (self.t - above / below)
@@ -155,6 +162,32 @@ def _of_library(
         proposal = _proposed(choice, exprs, behind, allowed)
         if proposal is not None:
             yield choice.length, proposal
+        if behind is ROOT:
+            yield from _halved(choice, library, exprs, table, allowed)
+
+
+def _halved(
+    choice: _Choice, library: _Library, exprs: list[Expr], table: Table, allowed: set[str]
+) -> Iterator[tuple[float, Proposal]]:
+    """Yield a sum over the root of another: what is above may be a square."""
+    m = library.m
+    below = library.below(choice)
+    if not any(k >= m for k in choice.chosen) or below.min() <= 0.0:
+        return
+    root = np.sqrt(below)
+    above, weight = table.target * root, table.root / root
+    both = np.vstack([library.plain, above * library.plain]) * weight
+    inner = _Library(library.nodes, above, weight, library.plain, both)
+    for half in _chosen(inner, m, sides=1)[:1]:
+        bounds: dict[str, Bounds] = {}
+        parts = list(zip(half.chosen, map(float, half.values), strict=True))
+        top = _sum(parts, exprs, "c", bounds)
+        found = zip(choice.chosen, map(float, choice.values), strict=True)
+        rest = _sum([(k - m, -v) for k, v in found if k >= m], exprs, "b", bounds)
+        if top is not None and rest is not None:
+            under = power(op("add", exprs[choice.first - m], rest), 0.5, allowed)
+            if under is not None:
+                yield half.length, Proposal(op("div", top, under), bounds)
 
 
 def _choices(library: _Library) -> list[_Choice]:
@@ -168,8 +201,8 @@ def _choices(library: _Library) -> list[_Choice]:
     return sorted(found, key=lambda one: (one.length, len(one.chosen)))[:_FITTED]
 
 
-def _chosen(library: _Library, first: int) -> list[_Choice]:
-    """Add columns above and below, several choices side by side."""
+def _chosen(library: _Library, first: int, sides: int = 2) -> list[_Choice]:
+    """Add columns above and below, or above only, several choices side by side."""
     sizes = np.sqrt(np.square(library.both).sum(axis=1))
     columns = library.both / sizes[:, None]
     beam: list[tuple[_Choice, FloatArray, FloatArray]] = [
@@ -179,7 +212,7 @@ def _chosen(library: _Library, first: int) -> list[_Choice]:
     for _ in range(_CHOSEN):
         grown: dict[frozenset[int], tuple[_Choice, FloatArray, FloatArray]] = {}
         for choice, rest, left in beam:
-            for k in _promising(rest, left, {first, *choice.chosen}, library.m):
+            for k in _promising(rest, left, {first, *choice.chosen}, library.m, sides):
                 key = frozenset((*choice.chosen, k))
                 if key not in grown:
                     grown[key] = (library.choice(first, (*choice.chosen, k)), rest, left)
@@ -192,12 +225,14 @@ def _chosen(library: _Library, first: int) -> list[_Choice]:
     return sorted(found, key=lambda one: one.length)[:_FITTED]
 
 
-def _promising(rest: FloatArray, left: FloatArray, used: set[int], m: int) -> Iterator[int]:
+def _promising(
+    rest: FloatArray, left: FloatArray, used: set[int], m: int, sides: int
+) -> Iterator[int]:
     """Yield the columns that explain most, as many above as below."""
     own = np.square(left).sum(axis=1)
     gains = np.where(own > 1e-9, np.square(left @ rest) / np.maximum(own, 1e-300), 0.0)
     gains[list(used)] = 0.0
-    for start in (0, m):
+    for start in (0, m)[:sides]:
         best = np.argsort(-gains[start : start + m], kind="stable")[:_BEAM]
         yield from (start + int(k) for k in best if gains[start + k] > 0.0)
 

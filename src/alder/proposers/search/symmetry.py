@@ -101,9 +101,16 @@ def _alone(table: Table, witness: Witness) -> Iterator[_Ranked]:
     for i, name in enumerate(witness.names):
         column = table.columns[name][witness.rows]
         along = witness.slopes[:, i] * column
-        power = float(np.round(along @ change / float(change @ change) / _STEP) * _STEP)
-        left = along - power * change
-        if power and column.min() > 0.0:
+        slope = float(along @ change) / float(change @ change)
+        if column.min() <= 0.0:
+            continue
+        # A poor witness flattens: the power may be the next whole one.
+        near = {
+            float(np.round(slope / _STEP) * _STEP),
+            float(np.copysign(np.ceil(abs(slope)), slope)),
+        }
+        for power in sorted(near - {0.0}):
+            left = along - power * change
             share = float(left @ left) / max(float(along @ along), 1e-300)
             yield 2, share, Stretch(((name, 1),), power)
 
