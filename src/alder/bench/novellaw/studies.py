@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from alder.bench.benchmark import Row
 from alder.bench.novellaw.domains import TARGET, cost_of, is_safe
-from alder.bench.novellaw.scoring import score
+from alder.bench.novellaw.scoring import passes, score
 from alder.bench.novellaw.variation import Case
 from alder.bench.studies import fresh_ledger
 from alder.expr.nodes import size
@@ -65,14 +65,19 @@ def study(case: Case, variant: Variant, seed: int, ledger: Path) -> Row:
 
 
 def one_shot(case: Case, ledger: Path) -> Row:
-    """Score the first proposal that the paired run stored, as if the run had ended there."""
+    """Score the first proposal that the paired run stored, as if the run had ended there.
+
+    It is no study of its own: like every method that is none, it is held to the fixed limits. What
+    the gate of the paired study said of it stands beside that.
+    """
     state: Replayed = replay(read_events(ledger))
     first = state.attempts[0] if state.attempts else None
     law = first.fit.law if first is not None and first.fit is not None else None
-    admitted = first is not None and first.category == "accept"
+    admitted = law is not None and passes(case, law.predict)
     return {
         **_scored(case, law, admitted=admitted),
         "category": None if first is None else first.category,
+        "gate_admitted": first is not None and first.category == "accept",
         **_budget({"proposals": min(len(state.attempts), 1)}),
         "ledger": state.digest,
     }

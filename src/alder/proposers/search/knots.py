@@ -1,5 +1,6 @@
 """Shapes of one variable at a few knots: as polynomials, with their slopes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -93,33 +94,45 @@ class Singles:
         )
 
 
-def _read(shape: Shape, number: int, at: dict[str, FloatArray], floors: Floors) -> Singles:
+def _read(shape: Shape, number: int, at: Mapping[str, FloatArray], floors: Floors) -> Singles:
     """Evaluate a shape and its slopes at the knots, at every point of its grid."""
-    n_knots, k = len(next(iter(at.values()))), len(shape.names)
+    k = len(shape.names)
     own = shape.points if shape.points is not None and k else np.empty((1, 0))
     reach = np.array([reach_of(shape, point) for point in own]) if k else own
-    moved = [own]
-    for j in range(k):
-        step = np.zeros_like(own)
-        step[:, j] = DIFFERENCE * reach[:, j]
-        moved += [own + step, own - step]
-    grid = replace(shape, points=np.vstack(moved))
-    found = np.array(evaluate_grid(grid, at, floors)).reshape(2 * k + 1, len(own), n_knots)
-    values = found[0]
-    slopes = np.zeros((len(own), PARAMETERS, n_knots))
-    slopes[:, :k] = ((found[1::2] - found[2::2]) / (2.0 * DIFFERENCE)).transpose(1, 0, 2)
-    with np.errstate(all="ignore"):
-        sizes = np.sqrt(np.mean(np.square(values), axis=1))
-        good = np.isfinite(slopes).all(axis=(1, 2)) & np.isfinite(values).all(axis=1)
-        good &= (sizes > 0.0) & (np.abs(values).max(axis=1) < _POLE * sizes)
-    sizes = sizes[good, None]
+    values, slopes = evaluated(shape, own, reach, at, floors)
+    good = values.any(axis=1) & (np.abs(values).max(axis=1) < _POLE)
     return Singles(
-        values[good] / sizes,
-        slopes[good] / sizes[:, :, None],
+        values[good],
+        slopes[good],
         _padded(own[good]),
         _padded(reach[good]),
         np.full(int(good.sum()), number, dtype=np.intp),
     )
+
+
+def evaluated(
+    shape: Shape,
+    points: FloatArray,
+    reach: FloatArray,
+    at: Mapping[str, FloatArray],
+    floors: Floors,
+) -> tuple[FloatArray, FloatArray]:
+    """Return a shape at points (n, k), of unit size, and its slopes; zeros where it has none."""
+    n_knots, k = len(next(iter(at.values()))), points.shape[1]
+    moved = [points]
+    for j in range(k):
+        step = np.zeros_like(points)
+        step[:, j] = DIFFERENCE * reach[:, j]
+        moved += [points + step, points - step]
+    grid = replace(shape, points=np.vstack(moved))
+    found = np.array(evaluate_grid(grid, at, floors)).reshape(2 * k + 1, len(points), n_knots)
+    slopes = np.zeros((len(points), PARAMETERS, n_knots))
+    with np.errstate(all="ignore"):
+        slopes[:, :k] = ((found[1::2] - found[2::2]) / (2.0 * DIFFERENCE)).transpose(1, 0, 2)
+        sizes = np.sqrt(np.mean(np.square(found[0]), axis=1))[:, None]
+        values, slopes = found[0] / sizes, slopes / sizes[:, :, None]
+    fine = np.isfinite(values).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
+    return np.where(fine[:, None], values, 0.0), np.where(fine[:, None, None], slopes, 0.0)
 
 
 def _padded(found: FloatArray) -> FloatArray:

@@ -17,15 +17,19 @@ from alder.expr.canonical import rename
 from alder.expr.nodes import size
 from alder.expr.operators import Floors
 from alder.proposers.search.interactions import Parity
-from alder.proposers.search.knots import PARAMETERS, Knots, Singles
+from alder.proposers.search.knots import PARAMETERS, Knots, Singles, evaluated
 from alder.proposers.search.profile import Profile
 from alder.proposers.search.shapes import Dictionary, Factor, Shape, evaluate_grid, op
 
 # Most products of a variable, grid points of a shape that meet those of another, and nodes that
 # two shapes may have together.
-_MOST = 60_000
+_MOST = 150_000
 _POINTS = (24, 16, 12, 8, 6, 4, 3, 2)
 _LARGEST = 14
+# A parameter that is moved again may move by this share of itself.
+_NEARBY = 0.3
+# Products of shapes of unit size beyond this, or changing so fast, are left alone.
+_HUGE = 1e6
 
 
 @final
@@ -44,6 +48,8 @@ class Products:
     coefficients: FloatArray
     n_parameters: NDArray[np.int64]
     n_nodes: NDArray[np.int64]
+    lowest: FloatArray
+    highest: FloatArray
     made: dict[int, Shape] = field(default_factory=dict[int, Shape])
 
     def __len__(self) -> int:
@@ -60,26 +66,69 @@ class Products:
         _, first = np.unique(pair_of[hits], return_index=True)
         at = hits[first]
         one, two, singles = self.left[at], self.right[at], self.singles
-        slopes = np.concatenate(
-            [
-                singles.slopes[one] * singles.values[two][:, None, :],
-                singles.slopes[two] * singles.values[one][:, None, :],
-            ],
-            axis=1,
-        )
-        moved, steps = profile.step(self.coefficients[at], slopes @ self.knots.project.T)
+        sides = [(singles.values[side], singles.slopes[side]) for side in (one, two)]
+        moved, steps = self._stepped(sides, profile)
         reaches = np.concatenate([singles.reaches[one], singles.reaches[two]], axis=1)
         points = np.concatenate([singles.points[one], singles.points[two]], axis=1)
         return moved, points + steps * reaches
+
+    def moved_again(
+        self, pairs: NDArray[np.intp], points: FloatArray, profile: Profile
+    ) -> tuple[FloatArray, FloatArray]:
+        """Move some pairs once more from points (k, 4); return costs and points."""
+        points = self._within(pairs, points)
+        reaches = np.maximum(_NEARBY * np.abs(points), 1e-12)
+        sides: list[tuple[FloatArray, FloatArray]] = []
+        for number, side in enumerate((self.left, self.right)):
+            own = slice(number * PARAMETERS, (number + 1) * PARAMETERS)
+            shapes = self.singles.shape_of[side[self.starts[pairs]]]
+            sides.append(self._side(shapes, points[:, own], reaches[:, own]))
+        costs, steps = self._stepped(sides, profile)
+        return costs, self._within(pairs, points + steps * reaches)
+
+    def _side(
+        self, shapes: NDArray[np.intp], points: FloatArray, reaches: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Evaluate shapes and slopes at points of their own, equal shapes at once."""
+        n_knots = len(self.knots.at)
+        values = np.empty((len(shapes), n_knots))
+        slopes = np.empty((len(shapes), PARAMETERS, n_knots))
+        at = {self.name: self.knots.at}
+        for number in map(int, np.unique(shapes)):
+            here = np.flatnonzero(shapes == number)
+            shape = self.shapes[number]
+            k = len(shape.names)
+            values[here], slopes[here] = evaluated(
+                shape, points[here, :k], reaches[here, :k], at, self.floors
+            )
+        return values, slopes
+
+    def _stepped(
+        self, sides: Sequence[tuple[FloatArray, FloatArray]], profile: Profile
+    ) -> tuple[FloatArray, FloatArray]:
+        """Move products of two sides along the slopes of both."""
+        (one, along_one), (two, along_two) = sides
+        slopes = np.concatenate([along_one * two[:, None, :], along_two * one[:, None, :]], axis=1)
+        values = one * two
+        fine = (np.abs(values).max(axis=1) < _HUGE) & (np.abs(slopes).max(axis=(1, 2)) < _HUGE)
+        values, slopes = values * fine[:, None], slopes * fine[:, None, None]
+        project = self.knots.project.T
+        costs, steps = profile.step(values @ project, slopes @ project)
+        return np.where(fine, costs, np.inf), steps
+
+    def _within(self, pairs: NDArray[np.intp], points: FloatArray) -> FloatArray:
+        """Keep parameters within what their shapes allow."""
+        low, high = self.lowest[pairs], self.highest[pairs]
+        return np.clip(points, low, high)
 
     def factor(self, pair: int, point: FloatArray) -> Factor:
         """Return a pair with its parameters at a point."""
         shape, kept = self.shape(pair)
         if shape.points is None or not shape.names:
             return Factor(shape.expr, is_product=True)
+        near = tuple(map(float, point[kept]))
         limits = Factor.limits_from(shape.points)
-        near = np.clip(point[kept], *np.array(limits).T)
-        return Factor(shape.expr, shape.names, tuple(map(float, near)), limits, is_product=True)
+        return Factor(shape.expr, shape.names, near, limits, is_product=True)
 
     def shape(self, pair: int) -> tuple[Shape, list[int]]:
         """Return the product of a pair with the grid of its parameters, and which it has."""
@@ -123,6 +172,7 @@ def products(
     coefficients: list[FloatArray] = []
     n_parameters: list[int] = []
     n_nodes: list[int] = []
+    limits: list[FloatArray] = []
     for a, b in pairs:
         i, j = np.repeat(here[a], len(here[b])), np.tile(here[b], len(here[a]))
         values = singles.values[i] * singles.values[j]
@@ -134,13 +184,23 @@ def products(
             first, second = one.shapes[a], one.shapes[b]
             n_parameters.append(len(first.names) + len(second.names))
             n_nodes.append(size(first.expr) + size(second.expr) + 1)
+            limits.append(np.vstack([_limits(first), _limits(second)]))
     if not left:
         return None
     starts = np.cumsum([0, *(len(one) for one in left[:-1])])
     return Products(
         name, one.shapes, floors, knots, singles, np.concatenate(left), np.concatenate(right),
         starts, np.vstack(coefficients), np.array(n_parameters), np.array(n_nodes),
+        np.array(limits)[:, :, 0], np.array(limits)[:, :, 1],
     )  # fmt: skip
+
+
+def _limits(shape: Shape) -> FloatArray:
+    """Return between what the parameters of a shape may lie, zeros for those it has not."""
+    found = np.zeros((PARAMETERS, 2))
+    if shape.points is not None and shape.names:
+        found[: len(shape.names)] = Factor.limits_from(shape.points)
+    return found
 
 
 def _pairs(one: Dictionary) -> tuple[list[tuple[int, int]], int]:

@@ -91,7 +91,8 @@ class Profile:
     def _scale(self, found: FloatArray) -> FloatArray:
         pull = self.metric @ self.best
         along = found @ pull
-        return float(self.best @ pull) / np.where(np.abs(along) > 1e-12, along, 1e-12)
+        least = 1e-9 * float(np.linalg.norm(pull)) * np.linalg.norm(found, axis=1) + 1e-200
+        return float(self.best @ pull) / np.where(np.abs(along) > least, along, least)
 
     def gains(self, found: FloatArray) -> FloatArray:
         """Return exactly what factors with these coefficients (k, m) gain."""

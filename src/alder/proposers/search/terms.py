@@ -32,6 +32,8 @@ _BEST_OF_TIER = 16
 # plain shape by this.
 _LEAST_NODES = 6
 _NO_BETTER = 3.0
+# How many of them each tier moves again, and once more.
+_MOVED_AGAIN = (96, 32)
 _TIERS = 5
 # How many options are kept by their number of parameters, those of plain shapes and those with a
 # product of two shapes of one variable: grids favour many parameters, nature few.
@@ -218,11 +220,20 @@ def _best_products(
     if least[0] > known.min() + _NO_BETTER:
         return none
     costs, points = found.best_points(profile)
-    lengths = _lengths(frame, gain - costs, found.n_parameters, found.n_nodes)
+    chosen = np.arange(len(found))
+    for most in _MOVED_AGAIN:
+        tiers = 2 * found.n_parameters[chosen] + 1
+        order = np.argsort(
+            _lengths(frame, gain - costs, found.n_parameters[chosen], found.n_nodes[chosen]),
+            kind="stable",
+        )
+        kept = _of_each_tier(tiers[order], order, most)
+        chosen = chosen[kept]
+        costs, points = found.moved_again(chosen, points[kept], profile)
+    lengths = _lengths(frame, gain - costs, found.n_parameters[chosen], found.n_nodes[chosen])
     order = np.argsort(lengths, kind="stable")
-    tiers = 2 * found.n_parameters[order] + 1
-    kept = _of_each_tier(tiers, order, _BEST_OF_TIER)
-    best = [found.factor(pair, points[pair]) for pair in map(int, kept)]
+    kept = _of_each_tier(2 * found.n_parameters[chosen[order]] + 1, order, _BEST_OF_TIER)
+    best = [found.factor(int(chosen[k]), points[k]) for k in map(int, kept)]
     columns = found.columns(best, shelf.table.columns[name])
     good = np.isfinite(columns).all(axis=1) & (np.abs(columns).max(axis=1) < 1e100)
     return _Ranked([one for one, fine in zip(best, good, strict=True) if fine], columns[good])
