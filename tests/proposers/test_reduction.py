@@ -13,7 +13,7 @@ from alder.expr.text import parse
 from alder.proposers.search.algebra import shortened
 from alder.proposers.search.implicit import ratios
 from alder.proposers.search.laws import Fitter
-from alder.proposers.search.reduction import Reduced, beyond, reductions
+from alder.proposers.search.reduction import Ground, Reduced, beyond, early, reductions
 from alder.proposers.search.table import Table, read_table
 from alder.proposers.search.watch import Watch
 from alder.records.grammar import Grammar
@@ -48,7 +48,7 @@ def test_a_law_of_four_variables_is_found_through_its_symmetries(
     columns = draw(1, "abcd")
     table = table_of(columns, law(columns))
     fitter = Fitter(table, 31)
-    found = beyond(table, {}, [], fitter, Watch(), set(OPERATORS))
+    found = beyond(Ground(table, {}, set(OPERATORS)), [], fitter, Watch())
     assert any(fitter.is_exact(one.rss) for one in found)
 
 
@@ -81,8 +81,15 @@ def test_a_table_that_a_law_explains_is_not_reduced() -> None:
     fitter = Fitter(table, 31)
     known = ratios(table, set(OPERATORS), fitter)
     before = fitter.fits
-    assert beyond(table, {}, known, fitter, Watch(), set(OPERATORS)) == []
+    assert beyond(Ground(table, {}, set(OPERATORS)), known, fitter, Watch()) == []
     assert fitter.fits == before
+
+
+def test_reductions_of_a_noisy_table_wait() -> None:
+    columns = draw(11, "ab")
+    noise = np.random.default_rng(12).normal(0.0, 0.05, 120)
+    table = table_of(columns, saturated(columns) + noise)
+    assert early(Ground(table, {}, set(OPERATORS)), [], Fitter(table, 31), Watch()) == []
 
 
 def test_the_unit_of_a_column_does_not_matter_to_a_reduction() -> None:

@@ -14,7 +14,7 @@ from alder.ports import Listen, Submission
 from alder.proposers.search.interactions import Structure, find_structure
 from alder.proposers.search.laws import Fitter, Law
 from alder.proposers.search.rationale import explain
-from alder.proposers.search.reduction import beyond
+from alder.proposers.search.reduction import Ground, beyond, early, late
 from alder.proposers.search.table import Table, read_table
 from alder.proposers.search.tidy import Written, tidy
 from alder.proposers.search.transforms import look_at, views
@@ -120,7 +120,11 @@ def search(evidence: Evidence, listen: Listen | None = None) -> Found:
 def _laws(
     table: Table, structure: Structure, grammar: Grammar, fitter: Fitter, watch: Watch
 ) -> list[Law]:
-    """Search the views of a table, and after the first, or where it is large, its reductions."""
+    """Search the views of a table, and its reductions.
+
+    Those come last, after the first view where there is hardly any noise, and first where too many
+    variables interact for the views.
+    """
     allowed = set(grammar.operators)
     unit: dict[str, object] = {one.name: one.unit for one in grammar.variables}
     laws: list[Law] = []
@@ -132,8 +136,9 @@ def _laws(
         for view in views(table, structure, allowed)
     ]
     large = any(len(clique) > _LARGE for clique in structure.cliques())
-    reduce = partial(beyond, table, unit, laws, fitter, watch, allowed)
-    steps.insert(0 if large else 1, ("fewer variables", reduce))
+    ground = Ground(table, unit, allowed)
+    for place, reduce in ((0, beyond),) if large else ((1, early), (len(steps) + 1, late)):
+        steps.insert(place, ("fewer variables", partial(reduce, ground, laws, fitter, watch)))
     for stage, step in steps:
         watch.enter(stage)
         laws += step()

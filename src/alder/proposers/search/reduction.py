@@ -31,6 +31,8 @@ from alder.records.proposal import Bounds, Proposal
 # How much more of the target a witness of fewer columns may miss, and how much more a law may
 # leave than a witness misses and still explain the rows: both are estimates from few rows.
 _AS_GOOD = 1.5
+# The largest share of noise that reductions do not wait for the other views with.
+_SHARP = 1e-5
 # What a witness cannot resolve, as a share of the target's variance.
 _FINEST = 1e-7
 # Symmetries tried at each step, and laws of each reduction that are written back.
@@ -72,21 +74,47 @@ class Reduced:
         )
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """What is searched: a table, the units of its columns, and what the grammar allows."""
+
+    table: Table
+    unit: Mapping[str, object]
+    allowed: set[str]
+
+
+def early(ground: Ground, laws: list[Law], fitter: Fitter, watch: Watch) -> list[Law]:
+    """Search reductions where there is hardly any noise: what is not exact then is wrong."""
+    return beyond(ground, laws, fitter, watch, noise=(-1.0, _SHARP))
+
+
+def late(ground: Ground, laws: list[Law], fitter: Fitter, watch: Watch) -> list[Law]:
+    """Search reductions where there is noise: the views may yet explain all but that."""
+    return beyond(ground, laws, fitter, watch, noise=(_SHARP, np.inf))
+
+
 def beyond(
-    table: Table,
-    unit: Mapping[str, object],
+    ground: Ground,
     laws: list[Law],
     fitter: Fitter,
     watch: Watch,
-    allowed: set[str],
+    noise: tuple[float, float] = (-1.0, np.inf),
 ) -> list[Law]:
-    """Search reductions of the table, unless a law explains it as well as a smooth witness."""
+    """Search reductions of the table, unless a law explains it as well as a smooth witness.
+
+    Nothing is done unless what the witness holds for noise, as a share of the target, is above the
+    first of `noise` and not above the second.
+    """
+    table, allowed = ground.table, ground.allowed
     plainly = not (table.segments.summed or table.apart.size) and table.n >= _ENOUGH
     witness = plain_witness(table) if plainly and not watch.is_over() else None
     least = min((law.rss for law in laws), default=np.inf) / table.n
     if witness is None or least <= _AS_GOOD * witness.noise:
         return []
-    start = Reduced(table, unit, {name: Var(name) for name in table.columns})
+    if not noise[0] < witness.noise / variance(table) <= noise[1]:
+        return []
+    start = Reduced(table, ground.unit, {name: Var(name) for name in table.columns})
     chain = reductions(start, allowed, watch)
     found = ratios(table, allowed, fitter)
     for seek, ways in ((_ratios, _ways(chain)), (_glanced, islice(_ways(chain), _GLANCES))):
