@@ -14,7 +14,7 @@ from alder.ports import Listen, Submission
 from alder.proposers.search.interactions import Structure, find_structure
 from alder.proposers.search.laws import Fitter, Law
 from alder.proposers.search.rationale import explain
-from alder.proposers.search.reduction import Ground, beyond, early, late
+from alder.proposers.search.reduction import Ground, beyond, early, is_noise, late
 from alder.proposers.search.table import Table, read_table
 from alder.proposers.search.tidy import Written, tidy
 from alder.proposers.search.transforms import look_at, views
@@ -143,6 +143,8 @@ def _laws(
         watch.enter(stage)
         laws += step()
         if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
+            break
+        if not large and is_noise(table, laws):
             break
     return laws
 

@@ -145,7 +145,8 @@ def _first(cover: Cover, shelf: Shelf, fitter: Fitter) -> list[Law]:
             beside = np.vstack([np.ones((1, shelf.table.n_rows)), polynomials])
             found = _mixed(found, _options(part, shelf, fitter, beside, 20))
         listed.append(found)
-    return fitter.laws(list(_combined([one for one in listed if one])))
+    known = [one for one in listed if one]
+    return fitter.laws(list(_combined(known)) if known else [[CONSTANT]])
 
 
 def _combined(listed: list[list[Option]]) -> Iterator[list[Term]]:

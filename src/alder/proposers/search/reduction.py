@@ -6,7 +6,7 @@ columns misses no more than that of all, and what is found in it is fitted to th
 and competes by its description length.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
@@ -31,6 +31,8 @@ from alder.records.proposal import Bounds, Proposal
 # How much more of the target a witness of fewer columns may miss, and how much more a law may
 # leave than a witness misses and still explain the rows: both are estimates from few rows.
 _AS_GOOD = 1.5
+# How much more than noise a law may leave that makes all other views needless.
+_AS_NOISE = 1.1
 # The largest share of noise that reductions do not wait for the other views with.
 _SHARP = 1e-5
 # What a witness cannot resolve, as a share of the target's variance.
@@ -92,6 +94,20 @@ def early(ground: Ground, laws: list[Law], fitter: Fitter, watch: Watch) -> list
 def late(ground: Ground, laws: list[Law], fitter: Fitter, watch: Watch) -> list[Law]:
     """Search reductions where there is noise: the views may yet explain all but that."""
     return beyond(ground, laws, fitter, watch, noise=(_SHARP, np.inf))
+
+
+def is_noise(table: Table, laws: Sequence[Law]) -> bool:
+    """Say whether a law leaves no more than the noise that a smooth witness sees.
+
+    Where there is hardly any noise, only what is exact is enough.
+    """
+    least = min((law.rss for law in laws), default=np.inf) / table.n
+    if table.segments.summed or table.apart.size or table.n < _ENOUGH:
+        return False
+    if least <= _SHARP * variance(table):
+        return False
+    witness = plain_witness(table)
+    return witness is not None and least <= _AS_NOISE * witness.noise
 
 
 def beyond(

@@ -33,7 +33,7 @@ _BEST_OF_TIER = 16
 _LEAST_NODES = 6
 _NO_BETTER = 3.0
 # How many of them each tier moves again, and once more.
-_MOVED_AGAIN = (96, 32)
+_MOVED_AGAIN = (64, 24)
 _TIERS = 5
 # How many options are kept by their number of parameters, those of plain shapes and those with a
 # product of two shapes of one variable: grids favour many parameters, nature few.

@@ -29,6 +29,9 @@ from alder.records.proposal import Bounds, Proposal
 # polynomial must describe the transformed target better for it to be.
 _WRITTEN = 8
 _FOLLOWED = 3
+# A view that polynomials describe so many times worse comes after all others.
+_FAR_WORSE = 10.0
+_BLURRED = 1000.0
 _BETTER = 0.6
 # Covers and rounds of a brief search: an exact law is found in the first of them or not at all.
 _TURNS = 3
@@ -100,6 +103,7 @@ def views(table: Table, plain: Structure, allowed: set[str]) -> list[View]:
     """Return the table as it is, and under the transforms that make it simpler, simplest first.
 
     Simpler means that fewer variables interact, or that polynomials describe the target better.
+    Where they describe it far worse, interactions are merely not seen: such a view comes last.
     """
     y = table.target
     own = _unexplained(table, plain)
@@ -116,7 +120,9 @@ def views(table: Table, plain: Structure, allowed: set[str]) -> list[View]:
         structure = find_structure(moved)
         unexplained = _unexplained(moved, structure)
         if _interacting(structure) < _interacting(plain) or unexplained < _BETTER * own:
-            found.append((_interacting(structure) + unexplained, transform, moved, structure))
+            blurred = _BLURRED if unexplained > _FAR_WORSE * own else 0.0
+            simple = _interacting(structure) + unexplained
+            found.append((blurred + simple, transform, moved, structure))
     ordered = sorted(found, key=lambda one: one[0])
     first = ordered[: _FOLLOWED + 1]
     kept = first if any(one[1] is None for one in first) else [*first[:-1], found[0]]
