@@ -123,6 +123,17 @@ def test_the_bound_grows_with_what_was_answered_before() -> None:
     assert SIGMA < first < later
 
 
+def test_errors_under_shift_have_a_bound_of_their_own() -> None:
+    rng = np.random.default_rng(1)
+    rows = {"admission": observed(rng, 80), "shift": observed(rng, 80, 2.0, 4.0)}
+    rows["shift"]["y"] = rows["shift"]["y"] + rng.normal(0.0, 0.5 * SIGMA, 80)
+    verdict = admit(sealed(rows=rows), TRUE, [])
+    assert verdict.bound is not None
+    assert verdict.shift_bound is not None
+    assert verdict.bound < verdict.shift_bound
+    assert admit(sealed(rows={"admission": rows["admission"]}), TRUE, []).shift_bound is None
+
+
 def test_the_bound_holds_as_often_as_it_says() -> None:
     rng, alpha, n_trials = np.random.default_rng(0), 0.05, 1000
     broken = sum(error_bound(rng.normal(size=30), alpha) < 1.0 for _ in range(n_trials))

@@ -90,6 +90,7 @@ def test_answers_hold_a_category_and_nothing_about_rows() -> None:
         "submissions": 1,
         "bound": None,
         "confidence": None,
+        "shift_bound": None,
     }
 
 

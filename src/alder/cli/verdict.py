@@ -80,6 +80,8 @@ def _error_words(outcome: "Outcome", law: "Law") -> str:
     n = verdict.submissions
     bound = with_unit(number(verdict.bound, 2), law.target.unit)
     after = f"after {n} submission{'' if n == 1 else 's'}"
+    if verdict.shift_bound is not None:
+        bound += f", < {number(verdict.shift_bound, 2)} under shift"
     return (
         f"< {bound} on protected rows ({100.0 * verdict.confidence:.0f} %, {after}); "
         f"noise {noise_words(law)}"

@@ -21,15 +21,17 @@ Category: TypeAlias = Literal[
 class Verdict:
     """One answer of the verifier.
 
-    `bound` accompanies an admission only: the error on rows like the protected ones that holds at
-    `confidence` after `submissions` submissions, in the unit of the target. `budget-spent` means
-    that the verifier may reveal nothing more.
+    `bound` accompanies an admission only: the error on rows like the admission rows that holds at
+    `confidence` after `submissions` submissions, in the unit of the target; `shift_bound` is the
+    same of rows like the shift rows, where there are any. `budget-spent` means that the verifier
+    may reveal nothing more.
     """
 
     category: Category
     submissions: int
     bound: float | None = None
     confidence: float | None = None
+    shift_bound: float | None = None
 
     @property
     def accepted(self) -> bool:

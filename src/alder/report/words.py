@@ -101,9 +101,11 @@ def bound_words(verdict: Verdict | None, unit: str | None) -> str:
 def bound_note(verdict: Verdict) -> str:
     """Say what the bound is and what it survives."""
     sure = 100.0 * (verdict.confidence or 0.95)
+    shifted = verdict.shift_bound
+    under_shift = "" if shifted is None else f", below {short(shifted, 2)} under shift"
     return (
-        f"RMS error on rows like the protected ones, noise included; {sure:g}\u00a0% bound, valid "
-        f"after {count(verdict.submissions, 'submission')}"
+        f"RMS error on rows like the protected ones, noise included{under_shift}; {sure:g}\u00a0% "
+        f"bound, valid after {count(verdict.submissions, 'submission')}"
     )
 
 

@@ -75,7 +75,8 @@ def _verdict_breaches(verdict: Verdict, number: int) -> Iterator[str]:
     if verdict.submissions != number and verdict.category != "budget-spent":
         yield f"it counted {verdict.submissions} submissions after {number}"
     if not verdict.accepted:
-        if verdict.bound is not None or verdict.confidence is not None:
+        stated = (verdict.bound, verdict.confidence, verdict.shift_bound)
+        if any(number is not None for number in stated):
             yield "it revealed a bound with a law it did not admit"
         return
     if verdict.bound is None or not (np.isfinite(verdict.bound) and verdict.bound >= 0.0):

@@ -77,9 +77,11 @@ def admit(sealed: Sealed, law: Law, answers: Sequence[Category]) -> Verdict:
     category = judge.category(errors)
     if category != "accept":
         return Verdict(category, k)
-    losses = judge.losses(errors)
-    bound = error_bound(losses, alpha / 2.0, judge.n_independent(losses, errors))
-    return Verdict("accept", k, bound, 1.0 - sealed.terms.spending.alpha)
+    # Half of the level is for the reference; what the bounds have left, they share.
+    bounds = {role: judge.bound(role, errors[role], alpha / (2.0 * len(errors))) for role in errors}
+    shifted = [bound for role, bound in bounds.items() if role != ADMISSION]
+    confidence = 1.0 - sealed.terms.spending.alpha
+    return Verdict("accept", k, bounds[ADMISSION], confidence, max(shifted, default=None))
 
 
 def error_bound(errors: FloatArray, alpha: float, n_independent: float = math.inf) -> float:
@@ -163,21 +165,24 @@ class _Judge:
             return "fails-under-shift"
         return "fails-criterion" if self._fails_own() else "accept"
 
-    def losses(self, errors: Mapping[str, Errors]) -> FloatArray:
-        """Return the errors the bound is about: in the unit of the target, or wrong events."""
-        admission = errors[ADMISSION]
-        if self.law.objective == "squared":
-            return admission.error
-        y = admission.error + admission.prediction
-        return np.where((admission.prediction > 0.0) == (y > 0.5), 0.0, 1.0)
+    def bound(self, role: str, errors: Errors, alpha: float) -> float:
+        """Return what the error on rows like those of a role exceeds with chance alpha.
 
-    def n_independent(self, losses: FloatArray, errors: Mapping[str, Errors]) -> float:
+        The error is in the unit of the target, or the share of wrong events.
+        """
+        losses = errors.error
+        if self.law.objective != "squared":
+            y = errors.error + errors.prediction
+            losses = np.where((errors.prediction > 0.0) == (y > 0.5), 0.0, 1.0)
+        return error_bound(losses, alpha, self._n_independent(role, losses, errors))
+
+    def _n_independent(self, role: str, losses: FloatArray, errors: Errors) -> float:
         """Count the rows the bound rests on; rows of one group are not as many as they look."""
-        group = self._group(ADMISSION)
+        group = self._group(role)
         if group is None:
             return math.inf
         shared = self.law.noise.between**2
-        own = float(np.median(np.square(errors[ADMISSION].noise)))
+        own = float(np.median(np.square(errors.noise)))
         return independent_rows(losses, group, shared / (shared + own))
 
     def _group(self, role: str) -> FloatArray | None:

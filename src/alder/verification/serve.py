@@ -204,6 +204,7 @@ def _verdict(verdict: Verdict) -> Message:
         "submissions": verdict.submissions,
         "bound": verdict.bound,
         "confidence": verdict.confidence,
+        "shift_bound": verdict.shift_bound,
     }
     return Message(header)
 

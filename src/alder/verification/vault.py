@@ -128,13 +128,9 @@ def _verdict(answer: dict[str, Any]) -> Verdict:
     category: Any = answer.get("category")
     if category not in get_args(Category):
         raise VerifierFailed(f"The vault answered {str(category)[:40]!r}, which is no category.")
-    bound, confidence = answer.get("bound"), answer.get("confidence")
-    return Verdict(
-        category,
-        int(answer["submissions"]),
-        None if bound is None else float(bound),
-        None if confidence is None else float(confidence),
-    )
+    numbers = [answer.get(name) for name in ("bound", "confidence", "shift_bound")]
+    stated = [None if number is None else float(number) for number in numbers]
+    return Verdict(category, int(answer["submissions"]), *stated)
 
 
 def _start(folders: Sequence[str]) -> "subprocess.Popen[bytes]":

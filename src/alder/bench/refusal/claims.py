@@ -1,17 +1,16 @@
 r"""What an admitted law claims about its error, and whether noise-free rows bear it out.
 
-The verdict of an admission states $b$: on rows like the admission rows the root mean square error,
-noise included, lies below it. The law states for each row the standard deviation $s_i$ of an
-observation, noise and coefficients together, which carries the claim to rows like the shift rows:
+The verdict of an admission states two bounds: on rows like the admission rows, and on rows like the
+shift rows, the root mean square error, noise included, lies below. With $b_r$ for these bounds,
 
-$$c_r = b \, \sqrt{\overline{s^2}_r / \overline{s^2}_{\text{admission}}}, \qquad
-  E_r = \sqrt{\overline{(y - f)^2}_r}$$
+$$E_r = \sqrt{\overline{(y - f)^2}_r} \le b_r$$
 
-$E_r$ is measured on 2,048 noise-free rows like those of role $r$, in scope or not, since the gate
-asked the law to hold on such rows. An admission is false where $E_r > c_r$ for either role, or
-where the law is no better there than the mean of the public rows.
+is measured on 2,048 noise-free rows like those of role $r$, in scope or not, since the gate asked
+the law to hold on such rows. An admission is false where $E_r > b_r$ for either role, or where the
+law is no better there than the mean of the public rows.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -46,21 +45,21 @@ class Claim:
         return self.error <= self.claimed and self.error < self.reference
 
 
-def claims(world: World, law: Law, bound: float | None) -> dict[Role, Claim]:
+def claims(world: World, law: Law, bounds: Mapping[Role, float] | None) -> dict[Role, Claim]:
     """Return the claim of a law for both final tests.
 
-    A law that was refused has no bound; it claims what it states itself: a bound equal to its own
-    standard deviation on rows like the admission rows.
+    A law that was refused has no bound; it claims what it states itself: its own standard
+    deviation of an observation on such rows.
     """
-    stated = {role: _rms(_stated(law, world.rows[test])) for role, test in TESTS.items()}
-    b = stated["admission"] if bound is None else bound
+    if bounds is None:
+        bounds = {role: _rms(_stated(law, world.rows[test])) for role, test in TESTS.items()}
     mean = float(np.mean(world.rows["fit"][TARGET]))
     found: dict[Role, Claim] = {}
     for role, test in TESTS.items():
         rows = world.rows[test]
         error = _rms(rows[TARGET] - law.predict(rows))
         found[role] = Claim(
-            claimed=min(b * stated[role] / max(stated["admission"], 1e-300), _LARGEST),
+            claimed=min(bounds[role], _LARGEST),
             error=error,
             observed=float(np.hypot(error, world.noise[test])),
             reference=_rms(rows[TARGET] - mean),

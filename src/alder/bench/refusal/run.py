@@ -7,7 +7,7 @@ import numpy as np
 
 from alder.bench.benchmark import Benchmark, Job, Row
 from alder.bench.refusal.claims import Claim, claims
-from alder.bench.refusal.domains import GRAMMAR, NAMES, TARGET
+from alder.bench.refusal.domains import GRAMMAR, NAMES, TARGET, Role
 from alder.bench.refusal.table import figures, table
 from alder.bench.refusal.worlds import CONTROL, World, case_names, draw_world
 from alder.bench.studies import fresh_ledger, study_seed
@@ -81,18 +81,30 @@ def _scored(world: World, outcome: Outcome) -> Row:
     law = outcome.law or refused
     if law is None:
         return {"false": False, "prevented": False, "law": None}
-    bound = None if outcome.verdict is None else outcome.verdict.bound
-    found = claims(world, law, bound if outcome.law is not None else None)
+    bounds = _bounds(outcome)
+    found = claims(world, law, bounds)
     holds = all(claim.holds for claim in found.values())
     return {
         "false": outcome.law is not None and not holds,
         "prevented": outcome.law is None and not holds,
-        "bound": bound,
-        "bound_holds": None if bound is None else found["admission"].observed <= bound,
+        "bound": None if bounds is None else bounds["admission"],
+        "bound_holds": None
+        if bounds is None
+        else all(found[role].observed <= bound for role, bound in bounds.items()),
         **_flat(found["admission"], "test"),
         **_flat(found["shift"], "shift"),
         **_law(world, law),
     }
+
+
+def _bounds(outcome: Outcome) -> dict[Role, float] | None:
+    """Return the bounds that an admission stated."""
+    verdict = outcome.verdict
+    if outcome.law is None or verdict is None:
+        return None
+    assert verdict.bound is not None
+    assert verdict.shift_bound is not None
+    return {"admission": verdict.bound, "shift": verdict.shift_bound}
 
 
 def _flat(claim: Claim, name: str) -> Row:
