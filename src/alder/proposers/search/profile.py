@@ -56,6 +56,11 @@ class Profile:
         return cls(c, metric, 0.5 * (cost + cost.T), unsolved.gram, unsolved.slope)
 
     @property
+    def is_sound(self) -> bool:
+        """Whether rounding and overflow have left anything to go by."""
+        return bool(np.isfinite(self.cost).all() and np.isfinite(self.best).all())
+
+    @property
     def gain(self) -> float:
         """What the best factor gains."""
         return float(self.gains(self.best[None, :])[0])

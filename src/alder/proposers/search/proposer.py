@@ -101,12 +101,14 @@ def search(evidence: Evidence, listen: Listen | None = None) -> Found:
     table = read_table(evidence)
     fitter = Fitter(table, grammar.max_nodes)
     watch = Watch.of(max(evidence.budget.seconds - evidence.spent.seconds, 0.0), fitter, listen)
-    watch.enter("which variables act together")
-    structure = find_structure(table)
-    laws = _laws(table, structure, grammar, fitter, watch)
-    watch.enter("tidier constants")
-    short = sorted(laws, key=lambda law: law.length)[:_TIDIED]
-    tidied = [one for law in short if (one := tidy(law, fitter, grammar)) is not None]
+    # Shapes are tried far beyond what fits; those that overflow are dropped where they do.
+    with np.errstate(all="ignore"):
+        watch.enter("which variables act together")
+        structure = find_structure(table)
+        laws = _laws(table, structure, grammar, fitter, watch)
+        watch.enter("tidier constants")
+        short = sorted(laws, key=lambda law: law.length)[:_TIDIED]
+        tidied = [one for law in short if (one := tidy(law, fitter, grammar)) is not None]
     return Found(
         _allowed(tidied, grammar, table),
         _front(fitter, tidied, table),

@@ -209,31 +209,24 @@ def _best_products(
         return none
     begun = found.knots.coefficients(plain.columns)
     profile = Profile.of(frame, found.knots.basis, shelf.context(rest), begun)
+    if not profile.is_sound:
+        return none
     gain = profile.gain
-    known = _lengths(
-        frame,
-        profile.gains(begun),
-        plain.tiers // 2,
-        np.array([size(factor.expr) for factor in plain.factors]),
-    )
+    sizes = np.array([size(factor.expr) for factor in plain.factors])
+    known = _lengths(frame, profile.gains(begun), plain.tiers // 2, sizes)
     least = _lengths(frame, np.array([gain]), np.zeros(1, np.int64), np.array([_LEAST_NODES]))
-    if least[0] > known.min() + _NO_BETTER:
+    if not least[0] <= known.min() + _NO_BETTER:
         return none
     costs, points = found.best_points(profile)
     chosen = np.arange(len(found))
-    for most in _MOVED_AGAIN:
-        tiers = 2 * found.n_parameters[chosen] + 1
-        order = np.argsort(
-            _lengths(frame, gain - costs, found.n_parameters[chosen], found.n_nodes[chosen]),
-            kind="stable",
-        )
-        kept = _of_each_tier(tiers[order], order, most)
-        chosen = chosen[kept]
-        costs, points = found.moved_again(chosen, points[kept], profile)
-    lengths = _lengths(frame, gain - costs, found.n_parameters[chosen], found.n_nodes[chosen])
-    order = np.argsort(lengths, kind="stable")
-    kept = _of_each_tier(2 * found.n_parameters[chosen[order]] + 1, order, _BEST_OF_TIER)
-    best = [found.factor(int(chosen[k]), points[k]) for k in map(int, kept)]
+    for most in (*_MOVED_AGAIN, _BEST_OF_TIER):
+        n_parameters, n_nodes = found.n_parameters[chosen], found.n_nodes[chosen]
+        order = np.argsort(_lengths(frame, gain - costs, n_parameters, n_nodes), kind="stable")
+        kept = _of_each_tier(2 * n_parameters[order] + 1, order, most)
+        chosen, points = chosen[kept], points[kept]
+        if most != _BEST_OF_TIER:
+            costs, points = found.moved_again(chosen, points, profile)
+    best = [found.factor(int(pair), point) for pair, point in zip(chosen, points, strict=True)]
     columns = found.columns(best, shelf.table.columns[name])
     good = np.isfinite(columns).all(axis=1) & (np.abs(columns).max(axis=1) < 1e100)
     return _Ranked([one for one, fine in zip(best, good, strict=True) if fine], columns[good])
