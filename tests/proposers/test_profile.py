@@ -31,7 +31,7 @@ def table_of(target: FloatArray, columns: dict[str, FloatArray]) -> Table:
 
 def products_of(column: FloatArray) -> Products:
     shapes = tabulate(singles("x", column, OPERATORS), {"x": column}, FLOORS)
-    found = products("x", column, shapes, "any", FLOORS)
+    found = products("x", column, shapes, "any", FLOORS, multiply=True)
     assert found is not None
     return found
 
@@ -88,7 +88,7 @@ def test_a_product_between_grid_points_comes_first_with_its_parameters(
     target = x**p * np.exp(q * x**power) * np.tanh(z)
     context = np.array([z**k for k in range(5)])
     profile = profile_of(target, columns, found.knots, context)
-    costs, points = found.best_points(profile)
+    costs, points = found.best_points(profile, len(found))
     best = np.argsort(costs, kind="stable")[:64]
     for _ in range(2):
         costs, moved = found.moved_again(best, points[best], profile)
@@ -104,7 +104,7 @@ def test_a_product_between_grid_points_comes_first_with_its_parameters(
 def test_products_of_an_odd_variable_are_odd() -> None:
     v = np.random.default_rng(2).uniform(-2.0, 2.0, N)
     shapes = tabulate(singles("v", v, OPERATORS), {"v": v}, FLOORS)
-    found = products("v", v, shapes, "odd", FLOORS)
+    found = products("v", v, shapes, "odd", FLOORS, multiply=True)
     assert found is not None
     values = found.singles.values[found.left] * found.singles.values[found.right]
     assert np.abs(values + values[:, ::-1]).max() < 1e-6

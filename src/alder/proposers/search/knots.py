@@ -9,6 +9,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.expr.nodes import Const
 from alder.expr.operators import Floors
 from alder.proposers.search.interactions import Parity, is_wide
 from alder.proposers.search.shapes import Dictionary, Shape, evaluate_grid
@@ -85,6 +86,8 @@ class Singles:
                     spread = np.linspace(0, len(places) - 1, most).round().astype(np.intp)
                     shape = replace(shape, points=shape.points[places[np.unique(spread)]])
                 found.append(_read(shape, number, {name: knots.at}, floors))
+        unit = Shape(Const(1.0))  # what a shape meets that meets no other
+        found.append(_read(unit, len(one.shapes), {name: knots.at}, floors))
         return cls(
             np.vstack([one.values for one in found]),
             np.vstack([one.slopes for one in found]),

@@ -1,4 +1,4 @@
-"""Products of two shapes of one variable, on a fine grid, ranked through a profile of the rows.
+"""Shapes of one variable and products of two, on a fine grid, ranked through a profile of the rows.
 
 On any useful grid there are tens of thousands, too many for columns as long as the table. At a few
 knots they are polynomials with a dozen coefficients, which is all that a profile asks for.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.expr.canonical import rename
-from alder.expr.nodes import size
+from alder.expr.nodes import Const, size
 from alder.expr.operators import Floors
 from alder.proposers.search.interactions import Parity
 from alder.proposers.search.knots import PARAMETERS, Knots, Singles, evaluated
@@ -35,7 +35,10 @@ _HUGE = 1e6
 @final
 @dataclass(slots=True, eq=False)
 class Products:
-    """All products of two shapes of one variable; `left` and `right` are places in the singles."""
+    """Pairs of shapes of one variable; `left` and `right` are places in the singles.
+
+    The first `n_plain` pairs are of a shape and the unit, all others are products of two shapes.
+    """
 
     name: str
     shapes: Sequence[Shape]
@@ -50,19 +53,27 @@ class Products:
     n_nodes: NDArray[np.int64]
     lowest: FloatArray
     highest: FloatArray
+    n_plain: int
     made: dict[int, Shape] = field(default_factory=dict[int, Shape])
 
     def __len__(self) -> int:
         """Count the pairs of shapes."""
         return len(self.starts)
 
-    def best_points(self, profile: Profile) -> tuple[FloatArray, FloatArray]:
-        """Return the least cost of every pair of shapes, and its parameters (pairs, 4) there."""
-        costs = profile.costs(self.coefficients)
-        least = np.minimum.reduceat(costs, self.starts)
-        counts = np.diff([*self.starts, len(costs)])
+    @property
+    def tiers(self) -> NDArray[np.int64]:
+        """A number of parameters, products apart: 2 k, or 2 k + 1 for products."""
+        return 2 * self.n_parameters + (np.arange(len(self)) >= self.n_plain)
+
+    def best_points(self, profile: Profile, most: int) -> tuple[FloatArray, FloatArray]:
+        """Return the least cost of each of the first pairs, and its parameters (pairs, 4) there."""
+        end = int(self.starts[most]) if most < len(self) else len(self.coefficients)
+        costs = profile.costs(self.coefficients[:end])
+        starts = self.starts[:most]
+        least = np.minimum.reduceat(costs, starts)
+        counts = np.diff([*starts, len(costs)])
         hits = np.flatnonzero(costs <= np.repeat(least, counts))
-        pair_of = np.repeat(np.arange(len(self)), counts)
+        pair_of = np.repeat(np.arange(most), counts)
         _, first = np.unique(pair_of[hits], return_index=True)
         at = hits[first]
         one, two, singles = self.left[at], self.right[at], self.singles
@@ -125,17 +136,19 @@ class Products:
         """Return a pair with its parameters at a point."""
         shape, kept = self.shape(pair)
         if shape.points is None or not shape.names:
-            return Factor(shape.expr, is_product=True)
+            return Factor(shape.expr, is_product=shape.is_product)
         near = tuple(map(float, point[kept]))
         limits = Factor.limits_from(shape.points)
-        return Factor(shape.expr, shape.names, near, limits, is_product=True)
+        return Factor(shape.expr, shape.names, near, limits, shape.is_product)
 
     def shape(self, pair: int) -> tuple[Shape, list[int]]:
-        """Return the product of a pair with the grid of its parameters, and which it has."""
+        """Return what a pair is, with the grid of its parameters, and which it has."""
         one, two = (
             self.shapes[int(self.singles.shape_of[side[self.starts[pair]]])]
             for side in (self.left, self.right)
         )
+        if pair < self.n_plain:
+            return one, list(range(len(one.names)))
         if pair not in self.made:
             moved = {name: name + "2" for name in two.names}
             expr = op("mul", one.expr, rename(two.expr, moved) if moved else two.expr)
@@ -158,14 +171,22 @@ class Products:
 
 
 def products(
-    name: str, column: FloatArray, one: Dictionary, parity: Parity, floors: Floors
+    name: str,
+    column: FloatArray,
+    one: Dictionary,
+    parity: Parity,
+    floors: Floors,
+    *,
+    multiply: bool,
 ) -> Products | None:
     """Multiply every two shapes of a dictionary, at as many points as there is room for."""
     knots = Knots.of(column, parity)
-    pairs, most = _pairs(one)
+    pairs, most = _pairs(one, multiply=multiply)
     if not pairs:
         return None
     singles = Singles.of(one, most, name, knots, floors)
+    shapes = (*one.shapes, Shape(Const(1.0)))
+    n_plain = 0
     here = {number: np.flatnonzero(singles.shape_of == number) for number in {*sum(pairs, ())}}
     left: list[NDArray[np.intp]] = []
     right: list[NDArray[np.intp]] = []
@@ -181,17 +202,19 @@ def products(
             left.append(i[good])
             right.append(j[good])
             coefficients.append(values[good] @ knots.project.T)
-            first, second = one.shapes[a], one.shapes[b]
+            first, second = shapes[a], shapes[b]
+            plain = b == len(one.shapes)
+            n_plain += plain
             n_parameters.append(len(first.names) + len(second.names))
-            n_nodes.append(size(first.expr) + size(second.expr) + 1)
+            n_nodes.append(size(first.expr) + (0 if plain else size(second.expr) + 1))
             limits.append(np.vstack([_limits(first), _limits(second)]))
     if not left:
         return None
     starts = np.cumsum([0, *(len(one) for one in left[:-1])])
     return Products(
-        name, one.shapes, floors, knots, singles, np.concatenate(left), np.concatenate(right),
+        name, shapes, floors, knots, singles, np.concatenate(left), np.concatenate(right),
         starts, np.vstack(coefficients), np.array(n_parameters), np.array(n_nodes),
-        np.array(limits)[:, :, 0], np.array(limits)[:, :, 1],
+        np.array(limits)[:, :, 0], np.array(limits)[:, :, 1], n_plain,
     )  # fmt: skip
 
 
@@ -203,16 +226,18 @@ def _limits(shape: Shape) -> FloatArray:
     return found
 
 
-def _pairs(one: Dictionary) -> tuple[list[tuple[int, int]], int]:
-    """Return which shapes meet, and at how many points of their grids."""
+def _pairs(one: Dictionary, *, multiply: bool) -> tuple[list[tuple[int, int]], int]:
+    """Return which shapes meet, those that meet the unit first, and at how many grid points."""
     numbers = [
         k for k in map(int, np.unique(one.shape_of)) if len(one.shapes[k].names) <= PARAMETERS
     ]
     nodes = {k: size(one.shapes[k].expr) for k in numbers}
     points = {k: int((one.shape_of == k).sum()) for k in numbers}
-    pairs = [(a, b) for a, b in combinations(numbers, 2) if nodes[a] + nodes[b] <= _LARGEST]
+    met = [(a, b) for a, b in combinations(numbers, 2) if nodes[a] + nodes[b] <= _LARGEST]
+    pairs = [(k, len(one.shapes)) for k in numbers if one.shapes[k].names]
+    pairs += met if multiply else []
     for most in _POINTS:
-        if sum(min(points[a], most) * min(points[b], most) for a, b in pairs) <= _MOST:
+        if sum(min(points[a], most) * min(points[b], most) for a, b in met) <= _MOST:
             return pairs, most
     return pairs, _POINTS[-1]
 

@@ -76,15 +76,14 @@ class Shelf:
         return self.contexts[rest]
 
     def products_of(self, name: str) -> Products | None:
-        """Return the products of two shapes of a variable, where the grammar has products."""
+        """Return the shapes of a variable, and products of two where the grammar has them."""
         if name not in self.multiplied:
             self.of((name,))
             column, parity = self.table.columns[name], self.parity.get(name, "any")
-            self.multiplied[name] = (
-                products(name, column, self.whole[name], parity, self.table.floors)
-                if "mul" in self.allowed
-                else None
-            )
+            self.multiplied[name] = products(
+                name, column, self.whole[name], parity, self.table.floors,
+                multiply="mul" in self.allowed,
+            )  # fmt: skip
         return self.multiplied[name]
 
     def _single(self, name: str) -> Dictionary:

@@ -191,14 +191,17 @@ def _best_of_group(
     ]
     plain = _Ranked(factors, moved)
     if len(group) == 1 and len(lengths):
-        return plain.and_those_of(_best_products(group[0], rest, shelf, frame, plain))
+        better = _best_by_profile(group[0], rest, shelf, frame, plain)
+        known = {factor.expr for factor in better.factors}
+        other = [k for k, factor in enumerate(factors) if factor.expr not in known]
+        return better.and_those_of(_Ranked([factors[k] for k in other], moved[other]))
     return plain
 
 
-def _best_products(
+def _best_by_profile(
     name: str, rest: tuple[str, ...], shelf: Shelf, frame: Frame, plain: _Ranked
 ) -> _Ranked:
-    """Return the best products of two shapes of one variable, by number of parameters.
+    """Return the best shapes of one variable and products of two, by number of parameters.
 
     No product explains more than the profile itself; where even that would come no nearer than
     the best plain shape, none is looked at.
@@ -215,14 +218,15 @@ def _best_products(
     sizes = np.array([size(factor.expr) for factor in plain.factors])
     known = _lengths(frame, profile.gains(begun), plain.tiers // 2, sizes)
     least = _lengths(frame, np.array([gain]), np.zeros(1, np.int64), np.array([_LEAST_NODES]))
-    if not least[0] <= known.min() + _NO_BETTER:
+    worth_it = bool(least[0] <= known.min() + _NO_BETTER)
+    chosen = np.arange(len(found) if worth_it else found.n_plain)
+    if not len(chosen):
         return none
-    costs, points = found.best_points(profile)
-    chosen = np.arange(len(found))
+    costs, points = found.best_points(profile, len(chosen))
     for most in (*_MOVED_AGAIN, _BEST_OF_TIER):
         n_parameters, n_nodes = found.n_parameters[chosen], found.n_nodes[chosen]
         order = np.argsort(_lengths(frame, gain - costs, n_parameters, n_nodes), kind="stable")
-        kept = _of_each_tier(2 * n_parameters[order] + 1, order, most)
+        kept = _of_each_tier(found.tiers[chosen[order]], order, most)
         chosen, points = chosen[kept], points[kept]
         if most != _BEST_OF_TIER:
             costs, points = found.moved_again(chosen, points, profile)
