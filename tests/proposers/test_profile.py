@@ -91,8 +91,8 @@ def test_a_product_between_grid_points_comes_first_with_its_parameters(
     costs, points = found.best_points(profile, len(found))
     best = np.argsort(costs, kind="stable")[:64]
     for _ in range(2):
-        costs, moved = found.moved_again(best, points[best], profile)
-        points[best] = moved
+        _, _, points[best] = found.moved_again(best, points[best], profile)
+    costs, _, _ = found.moved_again(best, points[best], profile)
     names = [to_text(found.shape(int(pair))[0].expr) for pair in best]
     place = names.index(text)
     assert np.sum(costs < costs[place]) < 16

@@ -1,6 +1,6 @@
 """Shapes of one variable at a few knots: as polynomials, with their slopes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -75,26 +75,34 @@ class Singles:
     shape_of: NDArray[np.intp]
 
     @classmethod
-    def of(cls, one: Dictionary, most: int, name: str, knots: Knots, floors: Floors) -> "Singles":
-        """Read every shape of a dictionary at up to so many points of its grid."""
+    def of(
+        cls, one: Dictionary, most: int | None, name: str, knots: Knots, floors: Floors
+    ) -> "Singles":
+        """Read every shape of a dictionary at up to so many points of its grid, or at all."""
         found: list[Singles] = []
         for number in map(int, np.unique(one.shape_of)):
             shape = one.shapes[number]
             if len(shape.names) <= PARAMETERS:
                 places = one.point_of[one.shape_of == number]
                 if shape.points is not None and shape.names:
-                    spread = np.linspace(0, len(places) - 1, most).round().astype(np.intp)
+                    count = len(places) if most is None else most
+                    spread = np.linspace(0, len(places) - 1, count).round().astype(np.intp)
                     shape = replace(shape, points=shape.points[places[np.unique(spread)]])
                 found.append(_read(shape, number, {name: knots.at}, floors))
         unit = Shape(Const(1.0))  # what a shape meets that meets no other
         found.append(_read(unit, len(one.shapes), {name: knots.at}, floors))
-        return cls(
-            np.vstack([one.values for one in found]),
-            np.vstack([one.slopes for one in found]),
-            np.vstack([one.points for one in found]),
-            np.vstack([one.reaches for one in found]),
-            np.concatenate([one.shape_of for one in found]),
-        )
+        return joined(found)
+
+
+def joined(found: Sequence[Singles]) -> Singles:
+    """Put shapes together."""
+    return Singles(
+        np.vstack([one.values for one in found]),
+        np.vstack([one.slopes for one in found]),
+        np.vstack([one.points for one in found]),
+        np.vstack([one.reaches for one in found]),
+        np.concatenate([one.shape_of for one in found]),
+    )
 
 
 def _read(shape: Shape, number: int, at: Mapping[str, FloatArray], floors: Floors) -> Singles:

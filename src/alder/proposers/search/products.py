@@ -17,7 +17,7 @@ from alder.expr.canonical import rename
 from alder.expr.nodes import Const, size
 from alder.expr.operators import Floors
 from alder.proposers.search.interactions import Parity
-from alder.proposers.search.knots import PARAMETERS, Knots, Singles, evaluated
+from alder.proposers.search.knots import PARAMETERS, Knots, Singles, evaluated, joined
 from alder.proposers.search.profile import Profile
 from alder.proposers.search.shapes import Dictionary, Factor, Shape, evaluate_grid, op
 
@@ -85,8 +85,11 @@ class Products:
 
     def moved_again(
         self, pairs: NDArray[np.intp], points: FloatArray, profile: Profile
-    ) -> tuple[FloatArray, FloatArray]:
-        """Move some pairs once more from points (k, 4); return costs and points."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Move some pairs once more from points (k, 4).
+
+        Return what they cost where they were, what they should cost where they are now, and that.
+        """
         points = self._within(pairs, points)
         reaches = np.maximum(_NEARBY * np.abs(points), 1e-12)
         sides: list[tuple[FloatArray, FloatArray]] = []
@@ -94,8 +97,11 @@ class Products:
             own = slice(number * PARAMETERS, (number + 1) * PARAMETERS)
             shapes = self.singles.shape_of[side[self.starts[pairs]]]
             sides.append(self._side(shapes, points[:, own], reaches[:, own]))
+        values = (sides[0][0] * sides[1][0]) @ self.knots.project.T
+        here = np.where(values.any(axis=1), profile.costs(values), np.inf)
         costs, steps = self._stepped(sides, profile)
-        return costs, self._within(pairs, points + steps * reaches)
+        moved = self._within(pairs, points + steps * reaches)
+        return np.where(np.isfinite(here), here, np.inf), costs, moved
 
     def _side(
         self, shapes: NDArray[np.intp], points: FloatArray, reaches: FloatArray
@@ -184,38 +190,41 @@ def products(
     pairs, most = _pairs(one, multiply=multiply)
     if not pairs:
         return None
-    singles = Singles.of(one, most, name, knots, floors)
+    # By themselves shapes are read at all points of their grids, in products at some.
+    whole = Singles.of(one, None, name, knots, floors)
+    singles = joined([whole, Singles.of(one, most, name, knots, floors)])
     shapes = (*one.shapes, Shape(Const(1.0)))
-    n_plain = 0
-    here = {number: np.flatnonzero(singles.shape_of == number) for number in {*sum(pairs, ())}}
+    unit, some = len(one.shapes), np.arange(len(singles.values)) >= len(whole.values)
     left: list[NDArray[np.intp]] = []
     right: list[NDArray[np.intp]] = []
     coefficients: list[FloatArray] = []
-    n_parameters: list[int] = []
-    n_nodes: list[int] = []
-    limits: list[FloatArray] = []
+    kept: list[tuple[int, int]] = []
     for a, b in pairs:
-        i, j = np.repeat(here[a], len(here[b])), np.tile(here[b], len(here[a]))
+        of_a = np.flatnonzero((singles.shape_of == a) & (some != (b == unit)))
+        of_b = np.flatnonzero((singles.shape_of == b) & some)
+        i, j = np.repeat(of_a, len(of_b)), np.tile(of_b, len(of_a))
         values = singles.values[i] * singles.values[j]
         good = _is_good(values, parity)
         if good.any():
             left.append(i[good])
             right.append(j[good])
             coefficients.append(values[good] @ knots.project.T)
-            first, second = shapes[a], shapes[b]
-            plain = b == len(one.shapes)
-            n_plain += plain
-            n_parameters.append(len(first.names) + len(second.names))
-            n_nodes.append(size(first.expr) + (0 if plain else size(second.expr) + 1))
-            limits.append(np.vstack([_limits(first), _limits(second)]))
+            kept.append((a, b))
     if not left:
         return None
     starts = np.cumsum([0, *(len(one) for one in left[:-1])])
+    limits = np.array([np.vstack([_limits(shapes[a]), _limits(shapes[b])]) for a, b in kept])
     return Products(
         name, shapes, floors, knots, singles, np.concatenate(left), np.concatenate(right),
-        starts, np.vstack(coefficients), np.array(n_parameters), np.array(n_nodes),
-        np.array(limits)[:, :, 0], np.array(limits)[:, :, 1], n_plain,
+        starts, np.vstack(coefficients),
+        np.array([len(shapes[a].names) + len(shapes[b].names) for a, b in kept]),
+        np.array([_nodes(shapes[a], None if b == unit else shapes[b]) for a, b in kept]),
+        limits[:, :, 0], limits[:, :, 1], sum(b == unit for _, b in kept),
     )  # fmt: skip
+
+
+def _nodes(one: Shape, other: Shape | None) -> int:
+    return size(one.expr) + (0 if other is None else size(other.expr) + 1)
 
 
 def _limits(shape: Shape) -> FloatArray:

@@ -73,4 +73,6 @@ def reach_of(shape: Shape, point: FloatArray) -> FloatArray:
         apart = np.abs(others - value)
         near = [float(apart[side].min()) for side in (others < value, others > value) if side.any()]
         found[k] = _WAY * max(near) if near else _ALONE * abs(float(value))
+        if (others > 0.0).all() or (others < 0.0).all():  # and so it stays, however wide the grid
+            found[k] = min(found[k], _ALONE * abs(float(value)))
     return found

@@ -17,6 +17,7 @@ from alder.arrays import FloatArray
 from alder.expr.canonical import rename
 from alder.expr.nodes import Apply, Expr, Param, parameters, size, variables
 from alder.proposers.search.gains import Frame
+from alder.proposers.search.products import Products
 from alder.proposers.search.profile import Profile
 from alder.proposers.search.shapes import Factor, op
 from alder.proposers.search.shelf import Shelf
@@ -219,21 +220,44 @@ def _best_by_profile(
     known = _lengths(frame, profile.gains(begun), plain.tiers // 2, sizes)
     least = _lengths(frame, np.array([gain]), np.zeros(1, np.int64), np.array([_LEAST_NODES]))
     worth_it = bool(least[0] <= known.min() + _NO_BETTER)
-    chosen = np.arange(len(found) if worth_it else found.n_plain)
-    if not len(chosen):
+    first = len(found) if worth_it else found.n_plain
+    if not first:
         return none
-    costs, points = found.best_points(profile, len(chosen))
-    for most in (*_MOVED_AGAIN, _BEST_OF_TIER):
-        n_parameters, n_nodes = found.n_parameters[chosen], found.n_nodes[chosen]
-        order = np.argsort(_lengths(frame, gain - costs, n_parameters, n_nodes), kind="stable")
-        kept = _of_each_tier(found.tiers[chosen[order]], order, most)
-        chosen, points = chosen[kept], points[kept]
-        if most != _BEST_OF_TIER:
-            costs, points = found.moved_again(chosen, points, profile)
+    chosen, points, costs = _moved(found, profile, frame, first)
     best = [found.factor(int(pair), point) for pair, point in zip(chosen, points, strict=True)]
     columns = found.columns(best, shelf.table.columns[name])
     good = np.isfinite(columns).all(axis=1) & (np.abs(columns).max(axis=1) < 1e100)
+    # What the coarser look had found may be nearer.
+    before = dict(zip((one.expr for one in plain.factors), profile.costs(begun), strict=True))
+    good &= [cost < before.get(one.expr, np.inf) for one, cost in zip(best, costs, strict=True)]
     return _Ranked([one for one, fine in zip(best, good, strict=True) if fine], columns[good])
+
+
+def _moved(
+    found: Products, profile: Profile, frame: Frame, first: int
+) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """Return the shortest of the first pairs of each tier, moved to where they cost least.
+
+    A step may lead astray: what counts is what a pair costs where it has been.
+    """
+    gain = profile.gain
+
+    def shortest(pairs: NDArray[np.intp], costs: FloatArray, most: int) -> NDArray[np.intp]:
+        n_parameters, n_nodes = found.n_parameters[pairs], found.n_nodes[pairs]
+        order = np.argsort(_lengths(frame, gain - costs, n_parameters, n_nodes), kind="stable")
+        return _of_each_tier(found.tiers[pairs[order]], order, most)
+
+    pairs = np.arange(first)
+    costs, points = found.best_points(profile, first)
+    least, at = np.full(first, np.inf), points
+    for most in (*_MOVED_AGAIN, _MOVED_AGAIN[-1]):
+        kept = shortest(pairs, costs, most)
+        pairs, points, least, at = pairs[kept], points[kept], least[kept], at[kept]
+        here, costs, moved = found.moved_again(pairs, points, profile)
+        at = np.where((here < least)[:, None], points, at)
+        least, points = np.minimum(here, least), moved
+    kept = shortest(pairs, least, _BEST_OF_TIER)
+    return pairs[kept], at[kept], least[kept]
 
 
 def _of_each_tier(
