@@ -73,8 +73,9 @@ def singles(name: str, column: FloatArray, allowed: set[str]) -> list[Shape]:
     for expr, values in inner:
         found += functions(expr, values, allowed)
     if {"pow", "add", "div"} <= allowed and column.min() > 0.0:
-        middle = float(np.median(column))
-        points = [(k, o * middle**k) for k in (1.5, 2.5, 3.0, 4.0) for o in _OFFSETS[1:10:2]]
+        middle = np.median(column)  # an array's number: its powers overflow without a word
+        steep = (1.5, 2.5, 3.0, 4.0)
+        points = [(k, float(o * middle**k)) for k in steep for o in _OFFSETS[1:10:2]]
         hill = op("add", op("powp", x, Param("q")), Param("p"))
         found.append(Shape(_inverse(hill), ("q", "p"), np.array(points)))
     return found
