@@ -61,7 +61,7 @@ def served(answer: Answer) -> Generator[str, None, None]:
 
         do_GET = do_POST  # noqa: N815 (as the library calls it)
 
-        def log_message(self, *args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
@@ -62,9 +62,10 @@ def document(seen: Evidence, *, hidden: bool = False, tokens: int = 6000) -> Any
 def skeleton(value: Any) -> Any:
     """Return the structure of a document: its keys, and the kinds of what stands there."""
     if isinstance(value, dict):
-        return {key: skeleton(one) for key, one in value.items()}
+        fields = cast("dict[str, Any]", value)
+        return {key: skeleton(one) for key, one in fields.items()}
     if isinstance(value, list):
-        return [skeleton(one) for one in value]
+        return [skeleton(one) for one in cast("list[Any]", value)]
     return type(value).__name__
 
 

@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import pytest
@@ -31,7 +31,7 @@ _TOKEN = re.compile(
 )
 
 
-def _valid(tree: object) -> bool:
+def _valid(tree: Any) -> bool:
     return VALIDATOR.is_valid({"rationale": "", "structure": tree})
 
 
@@ -113,10 +113,13 @@ def test_the_schema_takes_nothing_else(tree: object) -> None:
 
 
 def _references(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        own = [value["$ref"]] if "$ref" in value else []
-        return own + [one for item in value.values() for one in _references(item)]
-    return [one for item in value for one in _references(item)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [one for item in cast("list[Any]", value) for one in _references(item)]
+    if not isinstance(value, dict):
+        return []
+    fields = cast("dict[str, Any]", value)
+    own = [str(fields["$ref"])] if "$ref" in fields else []
+    return own + [one for item in fields.values() for one in _references(item)]
 
 
 def test_the_schema_is_not_recursive() -> None:

@@ -83,7 +83,8 @@ def test_anything_but_a_reply_is_a_failure(status: int, content: bytes, retry: b
 
 def test_a_server_that_hangs_up_is_a_failure_worth_a_retry() -> None:
     # Fewer bytes come than were announced.
-    cut = served(lambda *_: (200, {"Content-Length": "9", "Connection": "close"}, b""))
+    headers = {"Content-Length": "9", "Connection": "close"}
+    cut = served(lambda path, seen, body: (200, headers, b""))
     with cut as address, pytest.raises(ModelFailed, match="is the server running") as failure:
         Server(address, "m").reply(ASKED, FORM)
     assert failure.value.retry
