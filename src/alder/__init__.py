@@ -32,18 +32,24 @@ __all__ = [
     "Fit",
     "Fits",
     "Floors",
+    "Form",
     "FrontLaw",
     "FunctionWorld",
     "Grammar",
     "Guard",
     "GymnasiumWorld",
+    "Hybrid",
     "Law",
     "LawRegressor",
     "Limits",
     "LogWorld",
     "MalformedLaw",
     "ManualWorld",
+    "Message",
     "MissingExtra",
+    "Model",
+    "ModelFailed",
+    "ModelProposer",
     "Nesting",
     "NextStep",
     "Noise",
@@ -55,6 +61,7 @@ __all__ = [
     "Proposal",
     "Protected",
     "Refusal",
+    "Reply",
     "Sampling",
     "Scope",
     "Spent",
@@ -91,12 +98,16 @@ if TYPE_CHECKING:
         BadWorld,
         MalformedLaw,
         MissingExtra,
+        ModelFailed,
         UnknownVariable,
         VerifierFailed,
     )
     from alder.expr.operators import Floors
     from alder.expr.text import parse
     from alder.fitting import Fits, fit, fit_many
+    from alder.ports import Form, Message, Model, Reply
+    from alder.proposers.hybrid import Hybrid
+    from alder.proposers.llm.proposer import ModelProposer
     from alder.records.budget import Budget, Spent
     from alder.records.coefficient import Coefficient
     from alder.records.effort import Effort
@@ -161,6 +172,12 @@ else:
         "ManualWorld": "alder.worlds.manual",
         "Nesting": "alder.records.grammar",
         "NextStep": "alder.records.nextstep",
+        "Form": "alder.ports",
+        "Hybrid": "alder.proposers.hybrid",
+        "Message": "alder.ports",
+        "Model": "alder.ports",
+        "ModelProposer": "alder.proposers.llm.proposer",
+        "Reply": "alder.ports",
         "Noise": "alder.records.noise",
         "ODEWorld": "alder.worlds.ode",
         "Outcome": "alder.records.outcome",

@@ -53,5 +53,15 @@ class MissingExtra(AlderError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 
 
+class ModelFailed(AlderError):
+    """A language model gave no reply; `retry` says that asking again may help, `after` when."""
+
+    def __init__(self, message: str, *, retry: bool = False, after: float = 0.0) -> None:
+        """Say what happened; `after` is in seconds."""
+        super().__init__(message)
+        self.retry = retry
+        self.after = after
+
+
 class VerifierFailed(AlderError):
     """The process that holds protected rows stopped, hung, or answered what it must not."""

@@ -117,7 +117,9 @@ def _propose(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | No
             return _refuse(stages, journal, evidence, stop)
     read = read_proposal(submission.source, evidence.grammar, evidence.rows())
     journal.write(entries.proposal(submission, read if isinstance(read, Proposal) else None))
-    used = Spent(proposals=1, tokens=submission.tokens, fits=submission.fits)
+    used = Spent(
+        proposals=1, tokens=submission.tokens, fits=submission.fits, money=submission.money
+    )
     journal.write(entries.charge(used))
     if not isinstance(read, Proposal):
         journal.write(entries.problems(len(evidence.attempts), read))
@@ -223,7 +225,9 @@ def _asked_accuracy(state: Replayed) -> float | None:
 def _is_spent(evidence: Evidence) -> bool:
     budget, spent = evidence.budget, evidence.spent
     tokens = math.inf if budget.tokens is None else budget.tokens
-    return spent.proposals >= budget.proposals or spent.tokens >= tokens
+    return (
+        spent.proposals >= budget.proposals or spent.tokens >= tokens or spent.money >= budget.money
+    )
 
 
 def _is_starved(stages: Stages, state: Replayed, evidence: Evidence) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ class Submission:
     `rivals` are other structures that explain the rows about as well; selection needs them.
     `front` may hold the most accurate structure of each size that it came across; where it does
     not, the front of a study is made of what the study itself has fitted.
-    `tokens` and `fits` say what it took to find them: tokens of a model, structures fitted.
+    `tokens`, `money` and `fits` say what it took to find them: tokens of a model, what it asks for
+    them in US dollars, structures fitted.
     """
 
     source: Proposal | str | bytes
@@ -34,6 +35,7 @@ class Submission:
     tokens: int = 0
     fits: int = 0
     front: tuple[Proposal, ...] = ()
+    money: float = 0.0
 
 
 @runtime_checkable
@@ -58,6 +60,69 @@ class Watchable(Protocol):
 
     def watched(self, listen: Listen) -> Proposer:
         """Return a proposer that tells `listen` how far it is, and proposes the very same."""
+        ...
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A proposer that says under which name a configuration knows it, its settings included.
+
+    Optional: without it, the name of its class is used. A study resumes only under the same name.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name, one line without secrets."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a language model: instructions from Alder, or the brief."""
+
+    role: Literal["system", "user"]
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """What a reply must look like: a JSON Schema, the same as GBNF, and the most tokens of it.
+
+    A model that cannot be held to a form may ignore it: replies are read as hostile input anyway.
+    """
+
+    schema: Mapping[str, object]
+    gbnf: str
+    at_most: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a language model wrote, what it read and wrote in tokens, and its price.
+
+    `money` is in US dollars, None where the price is not known.
+    """
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float | None = 0.0
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A language model, wherever it runs."""
+
+    @property
+    def name(self) -> str:
+        """Which model this is, without secrets; it is written to the ledger."""
+        ...
+
+    def reply(self, messages: Sequence[Message], form: Form) -> Reply:
+        """Return what the model writes; raise `ModelFailed` where no reply came."""
         ...
 
 

@@ -32,6 +32,13 @@ def command(
         Path | None, typer.Option(help="Keep the record in this file; a study resumes from it.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where an admitted law is saved.")] = Path("law.json"),
+    proposer: Annotated[
+        str | None,
+        typer.Option(
+            help="Who proposes laws: search, guesses, llm:openai:NAME, llm:ollama:NAME, "
+            "llm:http://127.0.0.1:8080/v1:NAME, hybrid:llm:..., or a plug-in."
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="The seed, in place of the file's.")] = None,
     guess: Annotated[
         list[str] | None, typer.Option(help="A law to start from; may be repeated.")
@@ -77,8 +84,13 @@ def command(
     else:
         settings = _from_rows(study, target, variables, unit or [], Roles(**roles))
         console.print(_what_is_read(settings, chosen=bool(variables)), soft_wrap=True)
+    if proposer is not None:
+        settings = replace(settings, proposer=proposer)
     settings = adjust(settings, seed, guess or [], budget or [])
-    outcome = run(console, settings, ledger, f"alder discover {shlex.quote(str(study))}")
+    again = f"alder discover {shlex.quote(str(study))}"
+    if proposer is not None:
+        again += f" --proposer {shlex.quote(proposer)}"
+    outcome = run(console, settings, ledger, again)
     finish(console, outcome, settings, out, ledger)
 
 
@@ -155,7 +167,7 @@ def _budget(had: "Budget", words: Sequence[str]) -> "Budget":
     from alder.spelling import suggestion
 
     whole = ("proposals", "queries", "batch", "tokens")
-    known = (*whole, "cost", "seconds")
+    known = (*whole, "cost", "seconds", "money")
     limits: dict[str, float] = {}
     parts = [part for word in words for part in word.split(",")]
     for name, text in read_pairs("--budget", parts, "queries=48").items():

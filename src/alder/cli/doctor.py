@@ -44,6 +44,7 @@ class Extra:
 EXTRAS = (
     Extra("jax", ("jax",), "running a law exported to JAX"),
     Extra("sklearn", ("scikit-learn",), "LawRegressor"),
+    Extra("llm", ("pydantic-ai-slim",), "hosted language models as proposers"),
     Extra("bench", ("pyoperon",), "the comparison in make bench-fit"),
     Extra("peers", ("pyoperon", "pysindy", "gplearn"), "benchmarks/recovery.py"),
     Extra("dev", ("pytest", "hypothesis", "ruff", "pyright", "mkdocs"), "make test and make check"),

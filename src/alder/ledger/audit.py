@@ -170,7 +170,7 @@ def _overspent(event: Event, before: Spent, state: Replaying) -> Iterator[str]:
     """Compare what was charged with the budget, and at the end what was done with it.
 
     Seconds are a guard that a running step may pass. A call to a model cannot know its tokens
-    beforehand, so they may be passed once, by the last proposal.
+    and its price beforehand, so they may be passed once, by the last proposal.
     """
     budget, spent = state.budget, state.spent
     if budget is None:
@@ -182,6 +182,8 @@ def _overspent(event: Event, before: Spent, state: Replaying) -> Iterator[str]:
                 yield f"{used:g} {name} are charged; the budget has {limit:g}."
     if event.kind == "proposal" and budget.tokens is not None and spent.tokens > budget.tokens:
         yield f"{spent.tokens} tokens of {budget.tokens} were spent before it."
+    if event.kind == "proposal" and spent.money > budget.money * _ROUNDING:
+        yield f"${spent.money:.2f} of ${budget.money:.2f} were spent before it."
     if event.kind == "end":
         yield from _uncharged(state)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-_LIMITS = ("proposals", "queries", "cost", "seconds", "tokens")
+_LIMITS = ("proposals", "queries", "cost", "seconds", "tokens", "money")
 
 
 def is_larger(new: Mapping[str, object], old: Mapping[str, object] | None) -> bool:

@@ -86,6 +86,7 @@ def proposal(submission: Submission, read: Proposal | None) -> Entry:
         "proposal": None if read is None else proposal_to_json(read),
         "rivals": [proposal_to_json(rival) for rival in submission.rivals],
         "tokens": submission.tokens,
+        "money": submission.money,
         "front": [proposal_to_json(one) for one in submission.front],
     }
 

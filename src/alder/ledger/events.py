@@ -287,6 +287,7 @@ def _charge(state: Replaying, event: Event) -> None:
         seconds=spent.seconds + used.seconds,
         tokens=spent.tokens + used.tokens,
         fits=spent.fits + used.fits,
+        money=spent.money + used.money,
     )
 
 

@@ -351,6 +351,7 @@ def _budget(story: Story) -> list[dict[str, Any]]:
         ("Experiment cost", spent.cost, budget.cost, ""),
         ("Time", spent.seconds, budget.seconds, "s"),
         ("Model tokens", spent.tokens, budget.tokens, ""),
+        ("Model price", spent.money, budget.money, "$"),
         ("Fits", spent.fits, None, ""),
     ]
     shown: list[dict[str, Any]] = []

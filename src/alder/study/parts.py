@@ -12,7 +12,7 @@ from alder.expr.canonical import digest
 from alder.expr.text import parse, to_text
 from alder.loop import Journal, Refit
 from alder.plugins import plugin, plugins
-from alder.ports import Proposer, Selector, World
+from alder.ports import Named, Proposer, Selector, World
 from alder.proposers.guesses import Guesses
 from alder.proposers.search.proposer import Search
 from alder.records.effort import Tally
@@ -24,6 +24,7 @@ from alder.selection.comparison import comparison_set
 from alder.selection.registry import SELECTORS
 from alder.selection.registry import selector as named_selector
 from alder.selection.safety import Predicate, Safeguarded, require_foreseen
+from alder.spelling import printable
 
 Safe: TypeAlias = Limits | Mapping[str, tuple[float, float]] | Predicate
 """Limits on what an experiment may show: ends by column, or a function of its forecast rows."""
@@ -40,15 +41,11 @@ def as_proposer(
     for guess in known:
         require_in_grammar(guess, grammar)
     if not isinstance(wanted, str):
-        return type(wanted).__name__, wanted
-    if wanted == "guesses" or (known and wanted == "search"):
-        if not known:
-            raise BadStudy('The proposer "guesses" needs at least one guess.')
-        laws = "".join(sorted(digest(guess.structure) for guess in known))
-        name = f"{wanted}, from {len(known)} guesses {sha256(laws.encode()).hexdigest()[:8]}"
-        return name, Guesses(tuple(known), Search() if wanted == "search" else None)
-    if wanted == "search":
-        return "search", Search()
+        return wanted.name if isinstance(wanted, Named) else type(wanted).__name__, wanted
+    if wanted == "guesses" and not known:
+        raise BadStudy('The proposer "guesses" needs at least one guess.')
+    if wanted in ("guesses", "search") or wanted.partition(":")[0] in ("llm", "hybrid"):
+        return _from_guesses(wanted, known)
     if wanted in plugins("proposers"):
         made = plugin("proposers", wanted)()
         if isinstance(made, Proposer):
@@ -56,7 +53,27 @@ def as_proposer(
         raise BadStudy(
             f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no proposer."
         )
-    raise BadStudy(f"`{wanted}` is not a proposer; search and guesses are.")
+    raise BadStudy(
+        f"`{printable(wanted)}` is not a proposer; search, guesses and models such as "
+        f"llm:openai:NAME are."
+    )
+
+
+def _from_guesses(wanted: str, known: Sequence[Proposal]) -> tuple[str, Proposer]:
+    """Return the proposer of a name, after the guesses where there are some."""
+    then = None if wanted == "guesses" else Search() if wanted == "search" else _model(wanted)
+    name = then.name if isinstance(then, Named) else wanted
+    if not known and then is not None:
+        return name, then
+    laws = "".join(sorted(digest(guess.structure) for guess in known))
+    name = f"{name}, from {len(known)} guesses {sha256(laws.encode()).hexdigest()[:8]}"
+    return name, Guesses(tuple(known), then)
+
+
+def _model(wanted: str) -> Proposer:
+    from alder.proposers.llm.naming import model_proposer
+
+    return model_proposer(wanted)
 
 
 def require_in_grammar(guess: Proposal, grammar: Grammar) -> None:

@@ -152,6 +152,7 @@ def _budget() -> _Schema:
             "cost": _number("Their cost, all together.", least=0),
             "seconds": _number("A guard on the time.", least=0),
             "tokens": _whole("Tokens of a model.", least=0),
+            "money": _number("What a hosted model may ask, in US dollars.", least=0),
         },
     )
 
@@ -174,7 +175,9 @@ def _proposer() -> _Schema:
     return _table(
         "Who proposes laws.",
         {
-            "kind": _text("search, guesses (yours alone), or a plug-in."),
+            "kind": _text(
+                "search, guesses (yours alone), a model such as llm:openai:NAME, or a plug-in."
+            ),
             "guesses": _list("Laws to start from.", {"anyOf": [law, guess]}),
         },
     )
