@@ -13,6 +13,7 @@ from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
 from alder.records.glimpse import Glimpse
 from alder.records.law import Law
 from alder.records.motion import Motion
+from alder.records.problem import Problem
 from alder.records.proposal import Proposal
 from alder.records.verdict import Commitment, Verdict
 
@@ -27,6 +28,7 @@ class Submission:
     `front` may hold the most accurate structure of each size that it came across; where it does
     not, the front of a study is made of what the study itself has fitted.
     `tokens` and `fits` say what it took to find them: tokens of a model, structures fitted.
+    `problems` say why there is nothing to read, where an agent wrote nothing that may be read.
     """
 
     source: Proposal | str | bytes
@@ -34,6 +36,7 @@ class Submission:
     tokens: int = 0
     fits: int = 0
     front: tuple[Proposal, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 @runtime_checkable

@@ -32,6 +32,10 @@ def command(
         Path | None, typer.Option(help="Keep the record in this file; a study resumes from it.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where an admitted law is saved.")] = Path("law.json"),
+    proposer: Annotated[
+        str | None,
+        typer.Option(help='Who proposes laws: search, guesses, agent:"command ...", or a plug-in.'),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="The seed, in place of the file's.")] = None,
     guess: Annotated[
         list[str] | None, typer.Option(help="A law to start from; may be repeated.")
@@ -77,8 +81,13 @@ def command(
     else:
         settings = _from_rows(study, target, variables, unit or [], Roles(**roles))
         console.print(_what_is_read(settings, chosen=bool(variables)), soft_wrap=True)
+    if proposer is not None:
+        settings = replace(settings, proposer=proposer)
     settings = adjust(settings, seed, guess or [], budget or [])
-    outcome = run(console, settings, ledger, f"alder discover {shlex.quote(str(study))}")
+    again = f"alder discover {shlex.quote(str(study))}"
+    if proposer is not None:
+        again += f" --proposer {shlex.quote(proposer)}"
+    outcome = run(console, settings, ledger, again)
     finish(console, outcome, settings, out, ledger)
 
 

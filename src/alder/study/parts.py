@@ -41,14 +41,10 @@ def as_proposer(
         require_in_grammar(guess, grammar)
     if not isinstance(wanted, str):
         return type(wanted).__name__, wanted
-    if wanted == "guesses" or (known and wanted == "search"):
-        if not known:
-            raise BadStudy('The proposer "guesses" needs at least one guess.')
-        laws = "".join(sorted(digest(guess.structure) for guess in known))
-        name = f"{wanted}, from {len(known)} guesses {sha256(laws.encode()).hexdigest()[:8]}"
-        return name, Guesses(tuple(known), Search() if wanted == "search" else None)
-    if wanted == "search":
-        return "search", Search()
+    if wanted == "guesses" and not known:
+        raise BadStudy('The proposer "guesses" needs at least one guess.')
+    if wanted in ("guesses", "search") or wanted.partition(":")[0] == "agent":
+        return _from_guesses(wanted, known)
     if wanted in plugins("proposers"):
         made = plugin("proposers", wanted)()
         if isinstance(made, Proposer):
@@ -56,7 +52,25 @@ def as_proposer(
         raise BadStudy(
             f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no proposer."
         )
-    raise BadStudy(f"`{wanted}` is not a proposer; search and guesses are.")
+    raise BadStudy(
+        f'`{wanted}` is not a proposer; search and guesses are, and agent:"command ...".'
+    )
+
+
+def _from_guesses(wanted: str, known: Sequence[Proposal]) -> tuple[str, Proposer]:
+    """Return the proposer of a name, after the guesses where there are some."""
+    then = None if wanted == "guesses" else Search() if wanted == "search" else _agent(wanted)
+    if not known and then is not None:
+        return wanted, then
+    laws = "".join(sorted(digest(guess.structure) for guess in known))
+    name = f"{wanted}, from {len(known)} guesses {sha256(laws.encode()).hexdigest()[:8]}"
+    return name, Guesses(tuple(known), then)
+
+
+def _agent(wanted: str) -> Proposer:
+    from alder.proposers.agent import agent_from_text
+
+    return agent_from_text(wanted)
 
 
 def require_in_grammar(guess: Proposal, grammar: Grammar) -> None:

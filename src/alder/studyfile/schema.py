@@ -174,7 +174,7 @@ def _proposer() -> _Schema:
     return _table(
         "Who proposes laws.",
         {
-            "kind": _text("search, guesses (yours alone), or a plug-in."),
+            "kind": _text("search, guesses (yours alone), agent:command ..., or a plug-in."),
             "guesses": _list("Laws to start from.", {"anyOf": [law, guess]}),
         },
     )
