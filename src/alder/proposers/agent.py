@@ -18,7 +18,7 @@ import numpy as np
 
 from alder.errors import BadStudy
 from alder.ports import Submission
-from alder.proposers.casefolder import case_folder
+from alder.proposers.casefolder import INSTRUCTIONS, case_folder
 from alder.proposers.jail import View, require_bubblewrap, require_narrow
 from alder.proposers.proposalfile import read_proposal_file
 from alder.proposers.sandbox import Allowance, Ended, run_confined, sandbox_owner
@@ -86,7 +86,7 @@ class Agent:
                 environment={"PATH": ":".join(_search_path(self.reads))},
             )  # fmt: skip
             limits = self._limits(evidence, case.folder)
-            words = case.instructions.encode()
+            words = INSTRUCTIONS.encode()
             ended = run_confined(self.command, view, limits, words=words, desk=desk)
             found = read_proposal_file(case.folder)
         rivals = tuple(desk.tried)
@@ -101,7 +101,7 @@ class Agent:
         left = evidence.budget.seconds - evidence.spent.seconds
         return replace(
             self.allowance,
-            seconds=max(_LEAST_S, min(self.allowance.seconds, left)),
+            seconds=min(self.allowance.seconds, max(_LEAST_S, left)),
             folder_bytes=self.allowance.folder_bytes + 2 * given,
         )
 

@@ -111,6 +111,7 @@ class _Running:
     outside: "subprocess.Popen[bytes]"
     first: int
     handle: int
+    told: int
     printed: dict[str, bytearray] = field(default_factory=dict[str, bytearray])
     n_printed: int = 0
 
@@ -150,7 +151,16 @@ def _started(
         told, tell = _pipe(ours, theirs)
         wait, go = _pipe(theirs, ours)
         inside = [*_limits(limits), *command]
-        flags = ["--args", asked, "--seccomp", filters, "--info-fd", tell, "--block-fd", wait]
+        flags = [
+            "--args",
+            asked,
+            "--seccomp",
+            filters,
+            "--json-status-fd",
+            tell,
+            "--block-fd",
+            wait,
+        ]
         outside = ours.enter_context(
             _popen(
                 [bubblewrap, *map(str, flags), "--", *inside], (asked, filters, tell, wait), spoken
@@ -161,7 +171,7 @@ def _started(
         first = _first_process(told, outside)
         handle = os.pidfd_open(first)
         ours.callback(os.close, handle)
-        running = _Running(outside, first, handle)
+        running = _Running(outside, first, handle, told)
         ours.callback(running.end)
         os.write(go, b"!")
         yield running
@@ -175,8 +185,8 @@ def _popen(
     try:
         return subprocess.Popen(
             words, stdin=standard_input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            pass_fds=passed, env={}, cwd="/", start_new_session=True, bufsize=0, user=user, group=group,
-            extra_groups=None if owner is None else [],
+            pass_fds=passed, env={}, cwd="/", start_new_session=True, bufsize=0,
+            user=user, group=group, extra_groups=None if owner is None else [],
         )  # fmt: skip
     except OSError as error:
         raise SandboxFailed(f"The sandbox could not be started: {error.strerror}.") from None
@@ -203,19 +213,23 @@ def _pipe(readers: ExitStack, writers: ExitStack) -> tuple[int, int]:
 def _first_process(told: int, outside: "subprocess.Popen[bytes]") -> int:
     """Wait until bubblewrap says which process is the first inside."""
     said, deadline = b"", time.monotonic() + _SETUP_S
-    while not said.rstrip().endswith(b"}"):
+    while b"}" not in said:
         left = max(0.0, deadline - time.monotonic())
         part = os.read(told, 4096) if select.select([told], [], [], left)[0] else b""
         if not part:
             outside.kill()
             assert outside.stderr is not None
-            why = outside.stderr.read(_KEPT).decode("utf-8", "replace").strip()
-            raise SandboxFailed(
-                f"The sandbox could not be made ({why or 'bubblewrap said nothing'}); see whether "
-                "`bwrap --unshare-all --ro-bind / / true` works on this computer."
-            )
+            raise _unmade(outside.stderr.read(_KEPT))
         said += part
     return int(json.loads(said)["child-pid"])
+
+
+def _unmade(errors: bytes) -> SandboxFailed:
+    why = errors.decode("utf-8", "replace").strip()
+    return SandboxFailed(
+        f"The sandbox could not be made ({why or 'bubblewrap said nothing'}); see whether "
+        "`bwrap --unshare-all --ro-bind / / true` works on this computer."
+    )
 
 
 def _limits(allowance: Allowance) -> list[str]:
@@ -257,6 +271,9 @@ def _watched(running: _Running, case: Path, limits: Allowance, desk: Desk | None
         while running.take(name, pipe):
             pass
     output, errors = (bytes(running.printed[name]) for name in ("output", "errors"))
+    # Bubblewrap tells an exit status only of a command that it came to start.
+    if over is None and b"exit-code" not in os.read(running.told, 4096):
+        raise _unmade(errors)
     return Ended(over or "exited", outside.returncode, output, errors)
 
 
