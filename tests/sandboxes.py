@@ -9,8 +9,10 @@ import pytest
 PYTHON = "/usr/bin/python3"
 
 needs_bubblewrap = pytest.mark.skipif(
-    shutil.which("bwrap") is None or shutil.which("git") is None,
-    reason="coding agents run in bubblewrap, in a Git repository: apt install bubblewrap git",
+    shutil.which("bwrap") is None, reason="coding agents run in bubblewrap: apt install bubblewrap"
+)
+needs_git = pytest.mark.skipif(
+    shutil.which("git") is None, reason="Git looks at the repository of a case: apt install git"
 )
 needs_python_inside = pytest.mark.skipif(
     not Path(PYTHON).exists(), reason=f"the scripted agent runs in {PYTHON}: apt install python3"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from proposers.evidence import evidence
-from sandboxes import cases_left, needs_bubblewrap
+from sandboxes import cases_left, needs_bubblewrap, needs_git
 
 from alder.ports import Submission
 from alder.proposers.agent import Agent
@@ -46,6 +46,7 @@ def test_the_same_folder_twice_would_carry_them_over() -> None:
         assert "poison-file" in (case.folder / "proposal.json").read_text("utf-8")
 
 
+@needs_git
 def test_no_git_runs_on_what_an_agent_wrote(tmp_path: Path) -> None:
     sprung = tmp_path / "sprung"
     trap = f"""

@@ -13,7 +13,13 @@ from pathlib import Path
 
 import pytest
 from proposers.evidence import evidence
-from sandboxes import PYTHON, needs_bubblewrap, needs_python_inside, processes_with
+from sandboxes import (
+    PYTHON,
+    needs_bubblewrap,
+    needs_git,
+    needs_python_inside,
+    processes_with,
+)
 
 from alder.errors import BadStudy, SandboxFailed
 from alder.proposers.casefolder import case_folder
@@ -74,10 +80,12 @@ def test_a_command_is_told_its_words_and_its_answers_are_kept(folder: Path) -> N
 
 
 @needs_bubblewrap
+@needs_git
 def test_the_case_is_a_repository_that_git_can_read(folder: Path) -> None:
-    script = "git log --format=%s; git status --short; echo x > new; git status --short"
+    script = "git fsck --full --strict && git log --format=%s; git status --short; echo x > new; "
+    script += "echo >> rows.csv; git status --short; git show HEAD:try | cmp - try"
     ended = run_confined(["sh", "-c", script], View(folder, sealed=(".git",)))
-    assert ended.output == b"Round 1\n?? new\n"
+    assert ended.output == b"Round 1\n M rows.csv\n?? new\n", ended
 
 
 LIMITS = [

@@ -1,7 +1,7 @@
 """One round of an agent as a folder: a Git repository of all that is public, and nothing else.
 
-Every round has a new one, so that nothing an agent leaves behind meets a later round. Git is run
-on it only before the agent has seen it.
+Every round has a new one, so that nothing an agent leaves behind meets a later round. Git itself is
+never run on it.
 """
 
 import csv
@@ -10,7 +10,6 @@ import json
 import math
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,11 +17,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast, final
 
-from alder.errors import BadStudy, SandboxFailed
+from alder.errors import BadStudy
 from alder.expr.json import proposal_schema, to_json
 from alder.expr.text import to_text
 from alder.proposers.proposalfile import NAME
 from alder.proposers.removal import remove_tree
+from alder.proposers.repository import make_repository
 from alder.proposers.tryout import MAX_TRIES, SCRIPT
 from alder.records.evidence import Attempt, Evidence
 from alder.records.experiment import Trajectory
@@ -77,7 +77,7 @@ def case_folder(
             (case.folder / name).write_text(content, encoding="utf-8")
         (case.folder / "try").chmod(0o755)
         _copy(files, case.folder)
-        _commit(case.folder, len(evidence.attempts))
+        make_repository(case.folder, f"Round {len(evidence.attempts) + 1}")
         if owner is not None:
             _hand_over(top, case, owner)
         yield case
@@ -193,44 +193,6 @@ def _copy(files: Sequence[Path], folder: Path) -> None:
             raise BadStudy(
                 f"file={file} cannot be copied for the agent: {error.strerror}."
             ) from None
-
-
-def _commit(folder: Path, number: int) -> None:
-    """Make the folder a repository with one commit, without any configuration of the user's."""
-    git = shutil.which("git")
-    if git is None:
-        raise SandboxFailed("The case of a coding agent is a Git repository: install git.")
-    who = {"NAME": "Alder", "EMAIL": "alder@localhost", "DATE": "2000-01-01T00:00:00Z"}
-    environment = {
-        "PATH": os.defpath,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        **{
-            f"GIT_{role}_{key}": text
-            for role in ("AUTHOR", "COMMITTER")
-            for key, text in who.items()
-        },
-    }
-    for words in (
-        ["-c", "init.defaultBranch=main", "init", "-q", "--template="],
-        # Into one pack: a folder for every file would take longer to remove than to write.
-        ["-c", "core.bigFileThreshold=1", "add", "--all"],
-        [
-            "-c",
-            "core.logAllRefUpdates=false",
-            "commit",
-            "-q",
-            "--no-verify",
-            "-m",
-            f"Round {number + 1}",
-        ],
-    ):
-        ran = subprocess.run(
-            [git, *words], cwd=folder, env=environment, capture_output=True, check=False
-        )
-        if ran.returncode:
-            why = ran.stderr.decode("utf-8", "replace").strip()
-            raise SandboxFailed(f"The case could not be made a Git repository: {why}.")
 
 
 def _hand_over(top: Path, case: Case, owner: tuple[int, int]) -> None:

@@ -1,22 +1,27 @@
 """What a sandbox uses while it runs: memory and processor time of its processes, files on disk."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from alder.errors import SandboxFailed
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICK = os.sysconf("SC_CLK_TCK")
 # Places in /proc/PID/stat, counted from the field after the name, which may hold anything.
-_TIMES, _RESIDENT = slice(11, 15), 21
+_TIMES = slice(11, 15)
+# Pages of files are shared by all who map them, and can be dropped; these cannot.
+_OWN_MEMORY = re.compile(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Resident bytes, and processor seconds with those of children that have ended."""
+    """Resident bytes that are no file's, and processor seconds, those of ended children included.
+
+    What forked processes still share is counted for each of them.
+    """
 
     memory: int
     cpu_seconds: float
@@ -34,17 +39,18 @@ def require_countable() -> None:
 
 def usage_of(root: int) -> Usage:
     """Add up a process and all below it; orphans of a sandbox are children of its first process."""
-    pages, ticks, left = 0, 0, [root]
+    kilobytes, ticks, left = 0, 0, [root]
     while left:
         pid = left.pop()
         try:
             fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            status = Path(f"/proc/{pid}/status").read_bytes()
             left += _children(pid)
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended while we looked
-        pages += int(fields[_RESIDENT])
+        kilobytes += sum(map(int, _OWN_MEMORY.findall(status)))
         ticks += sum(map(int, fields[_TIMES]))
-    return Usage(pages * _PAGE, ticks / _TICK)
+    return Usage(1024 * kilobytes, ticks / _TICK)
 
 
 def _children(pid: int) -> list[int]:
