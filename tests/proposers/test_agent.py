@@ -19,6 +19,7 @@ from alder.ports import Submission
 from alder.proposers.agent import Agent, agent_from_text
 from alder.proposers.sandbox import Allowance
 from alder.records.budget import Budget
+from alder.testing import check_proposer
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -112,6 +113,21 @@ def test_an_agent_that_is_ended_says_at_which_limit() -> None:
     (problem,) = submission.problems
     assert "was not written" in problem.message
     assert "more than 0.2 s" in problem.message
+
+
+@needs_bubblewrap
+def test_a_study_that_is_run_inside_the_system_stays_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = "ls /usr/share | wc -l > proposal.json"
+    assert propose(script).source != b"0\n"
+    monkeypatch.chdir("/usr/share")
+    assert propose(script).source == b"0\n"
+
+
+@needs_bubblewrap
+def test_a_scripted_agent_keeps_the_contract_of_proposers() -> None:
+    check_proposer(lambda: Agent(("sh", "-c", SCRIPT)), evidence=evidence())
 
 
 @needs_bubblewrap

@@ -2,9 +2,11 @@
 
 import os
 import secrets
+import select
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Generator
@@ -55,6 +57,7 @@ import os
 for _ in range(1200):
     os.mkdir("deep-deep"); os.chdir("deep-deep")
 """
+SOURCE = str(Path(__file__).parents[2] / "src")
 FEW = Allowance(seconds=20.0)
 
 
@@ -153,6 +156,34 @@ def test_no_daemon_survives_its_round(last: str, folder: Path) -> None:
     assert left, "without a sandbox they do"
     for pid in left:
         os.kill(pid, 9)
+
+
+HARNESS = """
+import sys
+from pathlib import Path
+from alder.proposers.jail import View
+from alder.proposers.sandbox import run_confined
+run_confined(["sh", "-c", f"echo > started; exec sleep {sys.argv[2]}"], View(Path(sys.argv[1])))
+"""
+
+
+@needs_bubblewrap
+def test_a_command_ends_with_the_harness_that_is_killed(folder: Path) -> None:
+    word = f"600.{secrets.randbelow(10**9)}"
+    os.mkfifo(folder / "started")
+    (folder / "started").chmod(0o666)
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(folder), word], env={**os.environ, "PYTHONPATH": SOURCE}
+    )
+    with (folder / "started").open() as started:
+        started.read()  # returns once the command runs
+    running = [os.pidfd_open(pid) for pid in processes_with(word) if pid != harness.pid]
+    assert running
+    harness.kill()
+    harness.wait()
+    for handle in running:
+        assert select.select([handle], [], [], 20.0)[0], "it outlived its harness"
+        os.close(handle)
 
 
 @needs_bubblewrap

@@ -81,7 +81,7 @@ class Agent:
             TryDesk(evidence, case.desk) as desk,
         ):
             view = View(
-                case.folder, sealed=(".git",), reads=self.reads, hidden=(_own_package(),),
+                case.folder, sealed=(".git",), reads=self.reads, hidden=_private(),
                 endpoint=self.socket, desk=case.desk,
                 environment={"PATH": ":".join(_search_path(self.reads))},
             )  # fmt: skip
@@ -177,11 +177,14 @@ def _search_path(reads: tuple[Path, ...]) -> list[str]:
     return [*own, *_SYSTEM_PATH]
 
 
-def _own_package() -> Path:
-    """Return where Alder is installed: its benchmarks hold true laws, which no agent may read."""
+def _private() -> tuple[Path, ...]:
+    """Return what stays hidden even where it lies in a folder that is shown, such as /usr.
+
+    The folder of the study has its rows, and Alder's benchmarks hold true laws.
+    """
     import alder
 
-    return Path(str(alder.__file__)).parent
+    return Path(str(alder.__file__)).parent, Path.cwd()
 
 
 def _how_it_ended(ended: Ended, limits: Allowance) -> str:
