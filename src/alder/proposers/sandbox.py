@@ -169,11 +169,12 @@ def _started(
         theirs.close()
         ours.callback(outside.kill)
         first = _first_process(told, outside)
-        handle = os.pidfd_open(first)
+        handle = _handle_of_child(first, outside)
         ours.callback(os.close, handle)
         running = _Running(outside, first, handle, told)
         ours.callback(running.end)
-        os.write(go, b"!")
+        with suppress(BrokenPipeError):  # it failed meanwhile, which its end will tell
+            os.write(go, b"!")
         yield running
 
 
@@ -222,6 +223,23 @@ def _first_process(told: int, outside: "subprocess.Popen[bytes]") -> int:
             raise _unmade(outside.stderr.read(_KEPT))
         said += part
     return int(json.loads(said)["child-pid"])
+
+
+def _handle_of_child(pid: int, outside: "subprocess.Popen[bytes]") -> int:
+    """Return a handle of bubblewrap's child, and of no stranger that has its number by now."""
+    assert outside.stderr is not None
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise _unmade(outside.stderr.read(_KEPT)) from None
+    try:
+        parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1]
+    except (FileNotFoundError, ProcessLookupError):
+        parent = b""
+    if parent != str(outside.pid).encode():
+        os.close(handle)
+        raise _unmade(outside.stderr.read(_KEPT))
+    return handle
 
 
 def _unmade(errors: bytes) -> SandboxFailed:
