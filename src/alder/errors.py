@@ -65,3 +65,7 @@ class ModelFailed(AlderError):
 
 class VerifierFailed(AlderError):
     """The process that holds protected rows stopped, hung, or answered what it must not."""
+
+
+class SandboxFailed(AlderError):
+    """A command cannot be confined on this computer, or its sandbox could not be made."""

@@ -115,7 +115,9 @@ def _propose(stages: Stages, journal: Journal, evidence: Evidence) -> Entry | No
         if submission is None:
             stop: Stop = "no-safe-experiment" if starved else "nothing-left-to-propose"
             return _refuse(stages, journal, evidence, stop)
-    read = read_proposal(submission.source, evidence.grammar, evidence.rows())
+    read = submission.problems or read_proposal(
+        submission.source, evidence.grammar, evidence.rows()
+    )
     journal.write(entries.proposal(submission, read if isinstance(read, Proposal) else None))
     used = Spent(
         proposals=1, tokens=submission.tokens, fits=submission.fits, money=submission.money

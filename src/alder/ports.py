@@ -13,6 +13,7 @@ from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
 from alder.records.glimpse import Glimpse
 from alder.records.law import Law
 from alder.records.motion import Motion
+from alder.records.problem import Problem
 from alder.records.proposal import Proposal
 from alder.records.verdict import Commitment, Verdict
 
@@ -28,6 +29,7 @@ class Submission:
     not, the front of a study is made of what the study itself has fitted.
     `tokens`, `money` and `fits` say what it took to find them: tokens of a model, what it asks for
     them in US dollars, structures fitted.
+    `problems` say why there is nothing to read, where an agent wrote nothing that may be read.
     """
 
     source: Proposal | str | bytes
@@ -36,6 +38,7 @@ class Submission:
     fits: int = 0
     front: tuple[Proposal, ...] = ()
     money: float = 0.0
+    problems: tuple[Problem, ...] = ()
 
 
 @runtime_checkable

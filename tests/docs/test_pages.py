@@ -1,11 +1,15 @@
 """Every page of the docs runs, and so does what runs them."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 from docs.pages import Command, blocks, commands, matches, run_page
 
 ROOT = Path(__file__).parents[2]
+# A page names the programs it cannot be run without in a comment.
+NEEDS = re.compile(r"<!-- needs (\w+) -->")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -14,7 +18,11 @@ def test_every_block_of_the_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run_page(page.read_text(encoding="utf-8"), tmp_path)
+    text = page.read_text(encoding="utf-8")
+    for program in NEEDS.findall(text):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed; apt install bubblewrap brings bwrap")
+    run_page(text, tmp_path)
 
 
 def test_a_console_block_is_split_into_commands_and_outputs() -> None:

@@ -36,7 +36,7 @@ def command(
         str | None,
         typer.Option(
             help="Who proposes laws: search, guesses, llm:openai:NAME, llm:ollama:NAME, "
-            "llm:http://127.0.0.1:8080/v1:NAME, hybrid:llm:..., or a plug-in."
+            'llm:http://127.0.0.1:8080/v1:NAME, hybrid:llm:..., agent:"command ...", or a plug-in.'
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="The seed, in place of the file's.")] = None,

@@ -64,8 +64,8 @@ class Tool:
 
 TOOLS = (
     Tool("C compiler", ("cc", "gcc", "clang"), "gcc", "compiling a law exported to C"),
-    Tool("bubblewrap", ("bwrap",), "bubblewrap", ""),
-    Tool("socat", ("socat",), "socat", ""),
+    Tool("bubblewrap", ("bwrap",), "bubblewrap", "coding agents"),
+    Tool("socat", ("socat",), "socat", "coding agents that reach a model by TCP"),
 )
 
 

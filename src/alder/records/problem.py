@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 ProblemCode: TypeAlias = Literal[
+    "no-proposal",
     "not-json",
     "too-long",
     "duplicate-key",

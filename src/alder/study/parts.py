@@ -44,7 +44,7 @@ def as_proposer(
         return wanted.name if isinstance(wanted, Named) else type(wanted).__name__, wanted
     if wanted == "guesses" and not known:
         raise BadStudy('The proposer "guesses" needs at least one guess.')
-    if wanted in ("guesses", "search") or wanted.partition(":")[0] in ("llm", "hybrid"):
+    if wanted in ("guesses", "search") or wanted.partition(":")[0] in ("llm", "hybrid", "agent"):
         return _from_guesses(wanted, known)
     if wanted in plugins("proposers"):
         made = plugin("proposers", wanted)()
@@ -54,14 +54,14 @@ def as_proposer(
             f"The plug-in `{wanted}` makes a {type(made).__name__}, which is no proposer."
         )
     raise BadStudy(
-        f"`{printable(wanted)}` is not a proposer; search, guesses and models such as "
-        f"llm:openai:NAME are."
+        f"`{printable(wanted)}` is not a proposer; search and guesses are, models such as "
+        f'llm:openai:NAME, and agent:"command ...".'
     )
 
 
 def _from_guesses(wanted: str, known: Sequence[Proposal]) -> tuple[str, Proposer]:
     """Return the proposer of a name, after the guesses where there are some."""
-    then = None if wanted == "guesses" else Search() if wanted == "search" else _model(wanted)
+    then = None if wanted == "guesses" else _named(wanted)
     name = then.name if isinstance(then, Named) else wanted
     if not known and then is not None:
         return name, then
@@ -70,7 +70,14 @@ def _from_guesses(wanted: str, known: Sequence[Proposal]) -> tuple[str, Proposer
     return name, Guesses(tuple(known), then)
 
 
-def _model(wanted: str) -> Proposer:
+def _named(wanted: str) -> Proposer:
+    """Return the search, a model or an agent by its name."""
+    if wanted == "search":
+        return Search()
+    if wanted.partition(":")[0] == "agent":
+        from alder.proposers.agent import agent_from_text
+
+        return agent_from_text(wanted)
     from alder.proposers.llm.naming import model_proposer
 
     return model_proposer(wanted)

@@ -176,7 +176,8 @@ def _proposer() -> _Schema:
         "Who proposes laws.",
         {
             "kind": _text(
-                "search, guesses (yours alone), a model such as llm:openai:NAME, or a plug-in."
+                "search, guesses (yours alone), a model such as llm:openai:NAME, "
+                "agent:command ..., or a plug-in."
             ),
             "guesses": _list("Laws to start from.", {"anyOf": [law, guess]}),
         },
