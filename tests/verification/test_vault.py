@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import alder
 from alder.arrays import FloatArray
 from alder.errors import BadLedger, BadTable, VerifierFailed
 from alder.ports import Verifier
@@ -348,3 +349,24 @@ def test_a_verdict_carries_a_bound_only_when_it_accepts() -> None:
     with Vault.seal(protected(), TERMS) as vault:
         answers: list[Verdict] = [vault.submit(law) for law in (WRONG, TRUE)]
     assert [answer.bound is not None for answer in answers] == [False, True]
+
+
+def test_the_vault_runs_the_alder_of_its_harness_where_there_are_two(tmp_path: Path) -> None:
+    own = Path(str(alder.__file__)).parents[1]
+    other = tmp_path / "alder"
+    other.mkdir()
+    (other / "__init__.py").write_text("raise SystemExit('another Alder')\n")
+    script = (
+        f"import sys; sys.path[:0] = [{str(own)!r}, {str(tmp_path)!r}]\n"
+        "from verification.test_vault import TERMS, Vault, protected\n"
+        "with Vault.seal(protected(), TERMS) as vault: print(len(vault.commitments()))\n"
+    )
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        env={**os.environ, "PYTHONPATH": str(tests)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "2", done.stderr

@@ -141,7 +141,7 @@ def _start(folders: Sequence[str]) -> "subprocess.Popen[bytes]":
     import alder
 
     home = str(Path(str(alder.__file__)).parents[1])
-    path = [entry for entry in sys.path if entry and entry != home]
+    path = [entry for entry in sys.path if entry]  # in our order, or it may be another Alder
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([*path, home, *folders])),
