@@ -20,6 +20,7 @@ VERDICTS: dict[Category, str] = {
 
 PROBLEMS: dict[ProblemCode, str] = {
     "not-json": "the reply is not one JSON object",
+    "no-proposal": "nothing that may be read was written",
     "too-long": "the reply is too long",
     "duplicate-key": "an object has one key twice",
     "bad-shape": "a node has another shape than the four allowed",

@@ -9,7 +9,7 @@ import numpy as np
 
 from alder.checking import check
 from alder.expr.canonical import skeleton_digest
-from alder.expr.nodes import Expr, Var, size, variables, walk
+from alder.expr.nodes import Apply, Expr, Var, size, variables, walk
 from alder.ports import Listen, Submission
 from alder.proposers.search.interactions import Structure, find_structure
 from alder.proposers.search.laws import Fitter, Law
@@ -143,12 +143,19 @@ def _laws(
         steps.insert(place, ("fewer variables", partial(reduce, ground, laws, fitter, watch)))
     for stage, step in steps:
         watch.enter(stage)
-        laws += step()
+        laws += [law for law in step() if _can_be_said(law.structure, allowed)]
         if watch.is_over() or any(fitter.is_exact(law.rss) for law in laws):
             break
-        if not large and is_noise(table, laws):
+        if not large and is_noise(table, laws, structure.noise):
             break
     return laws
+
+
+def _can_be_said(law: Expr, allowed: set[str]) -> bool:
+    """Say whether the grammar has every operator; free exponents become literal ones later."""
+    powers = {"pow", "powp"} if {"pow", "powp"} & allowed else set[str]()
+    used = {node.operator.name for node in walk(law) if isinstance(node, Apply)}
+    return used <= allowed | powers
 
 
 def _allowed(laws: list[Written], grammar: Grammar, table: Table) -> tuple[Scored, ...]:

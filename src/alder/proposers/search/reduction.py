@@ -96,12 +96,15 @@ def late(ground: Ground, laws: list[Law], fitter: Fitter, watch: Watch) -> list[
     return beyond(ground, laws, fitter, watch, noise=(_SHARP, np.inf))
 
 
-def is_noise(table: Table, laws: Sequence[Law]) -> bool:
+def is_noise(table: Table, laws: Sequence[Law], polynomials: float) -> bool:
     """Say whether a law leaves no more than the noise that a smooth witness sees.
 
-    Where there is hardly any noise, only what is exact is enough.
+    Few rows may mislead the witness: what polynomials leave is asked as well. Where there is hardly
+    any noise, only what is exact is enough.
     """
     least = min((law.rss for law in laws), default=np.inf) / table.n
+    if least > _AS_GOOD * polynomials:
+        return False
     if table.segments.summed or table.apart.size or table.n < _ENOUGH:
         return False
     if least <= _SHARP * variance(table):
