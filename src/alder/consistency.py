@@ -77,6 +77,7 @@ def errors_of(
     `sums` says which observation each row belongs to, where targets are sums over rows.
     """
     segments = Segments.of(sums)
+    law = law.loosened
     names = [coefficient.name for coefficient in law.coefficients]
     pointwise, slopes = jacobian(law.structure, columns, law.values, names, law.floors)
     f, J = segments.total(pointwise), segments.total(slopes)

@@ -7,8 +7,7 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.nodes import variables
 from alder.kernel.encode import encode
-from alder.kernel.engine import evaluate_with_jacobian
-from alder.kernel.plan import Rows
+from alder.kernel.engine import evaluate_with_jacobian, rows_without_target
 from alder.records.law import Law
 
 # Rows evaluated at once: every intermediate column of this length still lies in the cache.
@@ -24,8 +23,6 @@ def predict_rows(law: Law, columns: Mapping[str, FloatArray]) -> FloatArray:
     names = variables(law.structure)
     n_rows = len(next(iter(columns.values())))
     batch = encode([law.structure], names, law.values)
-    floors = law.floors
-    limits = np.array([floors.denominator, floors.base, floors.exponent, floors.saturation])
     found = np.empty(n_rows)
     for start in range(0, n_rows, _CHUNK):
         part = slice(start, min(start + _CHUNK, n_rows))
@@ -33,8 +30,6 @@ def predict_rows(law: Law, columns: Mapping[str, FloatArray]) -> FloatArray:
         table = np.empty((len(names), n))
         for row, name in enumerate(names):
             table[row] = columns[name][part]
-        sizes = np.ones(len(names) + 1)
-        none = np.empty(0, np.int64)
-        rows = Rows(table, np.zeros(n), np.empty(0), none, 0, sizes, limits, none)
+        rows = rows_without_target(table, law.floors)
         found[part], _ = evaluate_with_jacobian(batch, np.empty(0), rows)
     return found

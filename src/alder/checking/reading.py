@@ -35,7 +35,7 @@ _MAX_LOOKED_UP = 4096  # a longer name is not hashed
 _MAX_LISTED = 8
 _COUNTED_BEYOND = 1000  # how far past their limit nodes and parameters are still counted
 
-_PROPOSAL_KEYS = ("structure", "parameters", "rationale", "scope")
+_PROPOSAL_KEYS = ("structure", "parameters", "rationale", "scope", "exponents")
 _NODE_KEYS = ("op", "args", "var", "param", "const")
 _NODE_SHAPES = ({"op", "args"}, {"var"}, {"param"}, {"const"})
 _NODE_TYPES = (Apply, Var, Param, Const)
@@ -91,10 +91,11 @@ class Reader:
         bounds = read_bounds(fields.get("parameters", {}), known, self.findings)
         rationale = read_prose(fields.get("rationale", ""), "/rationale", self.findings)
         scope = read_prose(fields.get("scope", ""), "/scope", self.findings)
+        exponents = self.numbers(fields.get("exponents", ()), "/exponents")
         if tree is None or self.truncated:
             return None
         used = {name: bound for name, bound in bounds.items() if name in self.parameters}
-        return Proposal(tree, used, rationale, scope)
+        return Proposal(tree, used, rationale, scope, exponents)
 
     def tree(self, node: object, pointer: str, level: int) -> Expr | None:
         """Read a tree; None where a part of it is no node."""
@@ -262,6 +263,15 @@ class Reader:
         self.findings.add("bad-number", pointer, f"A constant is a finite number; got {number}.")
         return None
 
+    def numbers(self, value: object, pointer: str) -> tuple[float, ...]:
+        """Read a short list of finite numbers."""
+        if not is_exactly(value, list, tuple) or len(cast("Sequence[object]", value)) > MAX_DEPTH:
+            expected = f"A list of at most {MAX_DEPTH} literal exponents is expected."
+            self.findings.add("bad-shape", pointer, expected)
+            return ()
+        read = [self.number(one, pointer) for one in cast("Sequence[object]", value)]
+        return tuple(one for one in read if one is not None)
+
 
 def _fields_of(proposal: Proposal) -> Fields:
     return {
@@ -269,6 +279,7 @@ def _fields_of(proposal: Proposal) -> Fields:
         "parameters": bounds_fields(dict(proposal.bounds)),
         "rationale": proposal.rationale,
         "scope": proposal.scope,
+        "exponents": proposal.exponents,
     }
 
 

@@ -165,6 +165,12 @@ def proposal_schema() -> JsonSchema:
                 },
                 "rationale": {"type": "string"},
                 "scope": {"type": "string"},
+                "exponents": {
+                    "type": "array",
+                    "items": {"type": "number"},
+                    "description": "Literal exponents that were read off the rows, so that what is "
+                    "not known of them counts.",
+                },
             },
             required=("structure",),
         ),

@@ -9,6 +9,7 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.evaluate import evaluate
+from alder.expr.loosen import loosen
 from alder.expr.nodes import parameters, variables
 from alder.expr.operators import Floors
 from alder.fitting.events import fit_events
@@ -143,10 +144,11 @@ def assemble(task: FitTask, solved: Solved) -> Fit:
     names = parameters(request.structure)
     states = find_states(names, solved.values, request.bounds, request.fixed)
     weights, n_groups = solved.weights, len(observations.groups)
+    loose, moved = loosen(request.structure, request.exponents)
     estimates = estimate(
-        request.structure, solved.values, observations, weights, states=states,
-        floors=task.floors,
-    )  # fmt: skip
+        loose, {**solved.values, **dict.fromkeys(moved, 0.0)}, observations, weights,
+        states={**states, **dict.fromkeys(moved, "free")}, floors=task.floors,
+    ).ordered((*names, *moved))  # fmt: skip
     residuals, offsets = _residuals(task, solved)
     n_free = estimates.n_free + max(n_groups - 1, 0)
     residual_df = max(observations.n_observations - n_free, 0)
@@ -170,7 +172,7 @@ def assemble(task: FitTask, solved: Solved) -> Fit:
         target=task.target,
         variables=used_variables(request.structure, task.declared),
         coefficients=with_units(
-            estimates.coefficients,
+            estimates.coefficients[: len(names)],
             request.structure,
             used_variables(request.structure, task.declared),
             task.target,
@@ -188,6 +190,7 @@ def assemble(task: FitTask, solved: Solved) -> Fit:
         scope=Scope.of(dict(zip(observations.names, observations.columns, strict=True))),
         floors=task.floors,
         offsets=dict(zip(observations.groups, map(float, offsets), strict=True)),
+        exponents=request.exponents,
     )
 
 

@@ -16,8 +16,9 @@ from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Expr, parameters, size
 from alder.expr.operators import Floors
 from alder.fitting.crossvalidation import segments_of
+from alder.fitting.evidence import fit_all
 from alder.fitting.groups import group_offsets
-from alder.fitting.many import Fits, fit_many
+from alder.fitting.many import Fits
 from alder.records.effort import FULL, Effort, Tally
 from alder.records.evidence import Candidate, Evidence
 from alder.records.front import FrontLaw
@@ -57,9 +58,7 @@ def find_front(
         for law in known.values()
     ]
     for effort, proposals in _offered(evidence, candidates, known).items():
-        fits = _fit(proposals, evidence, effort)
-        if tally is not None:
-            tally.fits += len(proposals)
+        fits = fit_all(proposals, evidence, effort, tally)
         for i in np.flatnonzero(np.isfinite(fits.loss)).tolist():
             structure = proposals[i].structure
             error = measure.error(structure, fits.values(i))
@@ -186,15 +185,6 @@ def _proposals(evidence: Evidence, candidates: Sequence[Candidate]) -> Iterator[
 def _has_starts(proposal: Proposal) -> bool:
     bounds = proposal.bounds
     return all(n in bounds and bounds[n].start is not None for n in parameters(proposal.structure))
-
-
-def _fit(proposals: Sequence[Proposal], evidence: Evidence, effort: Effort) -> Fits:
-    grammar, roles = evidence.grammar, evidence.roles
-    return fit_many(
-        proposals, evidence.rows(), target=grammar.target, variables=grammar.variables,
-        sigma=roles.sigma, weight=roles.weight, group=roles.group, sums=roles.sums, effort=effort,
-        floors=grammar.floors,
-    )  # fmt: skip
 
 
 def _best_of_size(

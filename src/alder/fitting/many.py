@@ -12,7 +12,14 @@ from alder.expr.nodes import parameters
 from alder.expr.operators import Floors
 from alder.fitting.fit import FitTask, Solved, assemble
 from alder.fitting.observations import Observations, observe, require_varying_target
-from alder.fitting.request import BoundsLike, Request, Structure, as_structure, known_names
+from alder.fitting.request import (
+    BoundsLike,
+    Request,
+    Structure,
+    as_structure,
+    exponents_of,
+    known_names,
+)
 from alder.fitting.separable import Settings, Solutions, solve
 from alder.kernel.encode import encode
 from alder.records.effort import SCREENED, Effort
@@ -121,9 +128,10 @@ def _request(
 ) -> Request:
     structure, own = as_structure(law, names)
     if not held:
-        return Request(structure, {**shared, **own} if shared else own, held)
+        bounds = {**shared, **own} if shared else own
+        return Request(structure, bounds, held, exponents_of(law))
     mine = {name: held[name] for name in parameters(structure) if name in held}
-    return Request(structure, {**shared, **own}, mine)
+    return Request(structure, {**shared, **own}, mine, exponents_of(law))
 
 
 def _collect(tasks: tuple[FitTask, ...], observations: Observations, solutions: Solutions) -> Fits:

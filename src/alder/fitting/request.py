@@ -24,6 +24,7 @@ class Request:
     structure: Expr
     bounds: Mapping[str, Bounds]
     fixed: Mapping[str, float]
+    exponents: tuple[float, ...] = ()
 
 
 def known_names(
@@ -65,7 +66,12 @@ def make_request(
                 f"`{name}` is fixed at {value:g}, outside its bounds {declared[name].lower:g} to "
                 f"{declared[name].upper:g}; widen the bounds or drop one of the two."
             )
-    return Request(structure, declared, held)
+    return Request(structure, declared, held, exponents_of(law))
+
+
+def exponents_of(law: Structure) -> tuple[float, ...]:
+    """Return the literal exponents that were read off the rows."""
+    return law.exponents if isinstance(law, Proposal) else ()
 
 
 def require_parameter(name: str, known: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 r"""How well coefficients are known: covariance, 95 % intervals, and the states of coefficients."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -34,6 +34,13 @@ class Estimates:
     covariance: FloatArray
     determination: Determination
     n_free: int
+
+    def ordered(self, names: Sequence[str]) -> "Estimates":
+        """Return the same with coefficients in this order."""
+        place = [coefficient.name for coefficient in self.coefficients]
+        at = [place.index(name) for name in names]
+        coefficients = tuple(self.coefficients[k] for k in at)
+        return replace(self, coefficients=coefficients, covariance=self.covariance[np.ix_(at, at)])
 
 
 def find_states(

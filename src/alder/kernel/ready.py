@@ -15,7 +15,7 @@ from alder.kernel.compiled import is_cached as _is_cached
 from alder.kernel.encode import encode
 from alder.kernel.interpret import SIGNATURE, interpret
 from alder.kernel.plan import Rows
-from alder.kernel.search import evaluate_structure, fit_batch
+from alder.kernel.search import evaluate_points, fit_batch
 from alder.kernel.starts import golden_steps
 from alder.records.effort import SCREENED
 
@@ -29,7 +29,7 @@ _ready = False
 
 def is_cached() -> bool:
     """Say whether the fitter is compiled and kept on disk, so that it starts at once."""
-    return _is_cached(fit_batch) and _is_cached(evaluate_structure)
+    return _is_cached(fit_batch) and _is_cached(evaluate_points)
 
 
 def say(message: str) -> None:
@@ -64,12 +64,13 @@ def _disagreement() -> float:
     law = _sample_law()
     batch = encode([law], ["x"])
     point = np.array([0.7, -1.3])
-    values, jacobian = np.empty(64), np.empty((2, 64))
-    evaluate_structure(
-        batch.opcodes, batch.arguments, batch.literals, point, _rows(x), values, jacobian
-    )
+    values, slopes = np.empty((1, 64)), np.empty((1, 2, 64))
+    evaluate_points(
+        batch.opcodes, batch.arguments, batch.literals, batch.offsets, np.array([0, 1]),
+        point[None, :], _rows(x), values, slopes,
+    )  # fmt: skip
     expected = evaluate(law, {"x": x}, dict(zip(batch.parameters[0], point, strict=True)))
-    return float(np.max(np.abs(values - expected) / np.abs(expected)))
+    return float(np.max(np.abs(values[0] - expected) / np.abs(expected)))
 
 
 def _warm_up() -> None:

@@ -354,29 +354,42 @@ def fit_batch(
 
 
 @entry
-def evaluate_structure(opcodes, arguments, literals, parameters, rows, values, jacobian):
-    """Write values (n) and, unless it is empty, the Jacobian (parameters, n) by all parameters."""
-    n_parameters = parameters.size
+def evaluate_points(opcodes, arguments, literals, offsets, begins, points, rows, values, slopes):
+    """Evaluate structures at points of their parameters, those of structure s from `begins[s]` on.
+
+    Points are (n, parameters); write values (n, rows) and, unless they are empty, the derivatives
+    (n, parameters, rows) by all parameters.
+    """
+    n_parameters = points.shape[1]
     forced = np.int64(-1)
-    plan = build_plan(opcodes, arguments, literals, n_parameters, forced, rows)
-    work = make_work(plan, rows)
-    set_lines(plan, pick(parameters, plan.line_parameter), work)
-    n_lines = plan.line_parameter.size if jacobian.size > 0 else 0
-    fill_table(jacobian, 0.0)
-    n_values = plan.value_register.size
     n_rows = rows.columns.shape[1]
-    for start in range(0, n_rows, BLOCK):
-        n = min(BLOCK, n_rows - start)
-        if n_values == 0:
-            copy(plan.static[0, start : start + n], values[start : start + n])
+    for s in range(begins.size - 1):
+        if begins[s] == begins[s + 1]:
             continue
-        run_block(
-            plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns, plan.extra,
-            start, n, n_lines, rows.floors, work.registers, work.tangents, work.scratch,
-        )  # fmt: skip
-        register = plan.value_register[0]
-        copy(work.registers[register, :n], values[start : start + n])
-        for k in range(n_lines):
-            if plan.value_mask[0] >> k & 1:
-                line = plan.line_parameter[k]
-                copy(work.tangents[register, k, :n], jacobian[line, start : start + n])
+        code = slice(offsets[s], offsets[s + 1])
+        plan = build_plan(
+            opcodes[code], arguments[code], literals[code], n_parameters, forced, rows
+        )
+        work = make_work(plan, rows)
+        n_lines = plan.line_parameter.size if slopes.size > 0 else 0
+        n_values = plan.value_register.size
+        for i in range(begins[s], begins[s + 1]):
+            set_lines(plan, pick(points[i], plan.line_parameter), work)
+            if slopes.size > 0:
+                fill_table(slopes[i], 0.0)
+            for start in range(0, n_rows, BLOCK):
+                n = min(BLOCK, n_rows - start)
+                if n_values == 0:
+                    copy(plan.static[0, start : start + n], values[i, start : start + n])
+                    continue
+                run_block(
+                    plan.program, plan.n_instructions, plan.literals, plan.masks, rows.columns,
+                    plan.extra, start, n, n_lines, rows.floors, work.registers, work.tangents,
+                    work.scratch,
+                )  # fmt: skip
+                register = plan.value_register[0]
+                copy(work.registers[register, :n], values[i, start : start + n])
+                for k in range(n_lines):
+                    if plan.value_mask[0] >> k & 1:
+                        line = plan.line_parameter[k]
+                        copy(work.tangents[register, k, :n], slopes[i, line, start : start + n])

@@ -97,6 +97,7 @@ def proposal_to_json(proposal: Proposal) -> Json:
         "parameters": {name: _bounds(bounds) for name, bounds in proposal.bounds.items()},
         "rationale": proposal.rationale,
         "scope": proposal.scope,
+        **({"exponents": list(proposal.exponents)} if proposal.exponents else {}),
     }
 
 
@@ -107,6 +108,7 @@ def proposal_from_json(value: Value) -> Proposal:
         bounds={name: Bounds(**ends) for name, ends in value["parameters"].items()},
         rationale=value["rationale"],
         scope=value["scope"],
+        exponents=tuple(value.get("exponents", ())),
     )
 
 
@@ -236,7 +238,7 @@ def fit_from_json(value: Value) -> Fit:
 
 def refusal_to_json(refusal: Refusal) -> Json:
     """Write a refusal with the laws that were left; the step only where there is one."""
-    step = {} if refusal.step is None else {"step": _step_to_json(refusal.step)}
+    step = {} if refusal.step is None else {"step": step_to_json(refusal.step)}
     return {
         "cause": refusal.cause,
         "reason": refusal.reason,
@@ -262,7 +264,8 @@ def refusal_from_json(value: Value) -> Refusal:
     )
 
 
-def _step_to_json(step: NextStep) -> Json:
+def step_to_json(step: NextStep) -> Json:
+    """Write what to do next as JSON."""
     return {
         "action": step.action,
         "operators": list(step.operators),

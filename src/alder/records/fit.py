@@ -22,8 +22,9 @@ class Fit:
 
     `loss` is the minimised mean over rows: squared residuals (divided by the variance where error
     bars or weights were given) or class-balanced logistic loss. `covariance` is ordered as
-    `coefficients`. `undetermined` says in words what the rows do not determine. `residual_df` is
-    rows minus free coefficients and offsets. `offsets` holds one number per group.
+    `coefficients`, after them the literal `exponents` that were read off the rows. `undetermined`
+    says in words what the rows do not determine. `residual_df` is rows minus free coefficients and
+    offsets. `offsets` holds one number per group.
     """
 
     structure: Expr
@@ -44,6 +45,7 @@ class Fit:
     floors: Floors = field(default_factory=Floors)
     offsets: Mapping[str, float] = field(default_factory=dict[str, float])
     objective: Loss = "squared"
+    exponents: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze what is mutable."""
@@ -76,4 +78,5 @@ class Fit:
             n_rows=self.n_rows,
             nmse=self.nmse,
             objective=self.objective,
+            exponents=self.exponents,
         )

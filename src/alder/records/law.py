@@ -1,7 +1,7 @@
 r"""A law in hand: a structure with coefficients, how well they are known, and where it holds."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
@@ -13,6 +13,7 @@ from alder.arrays import FloatArray, freeze
 from alder.errors import BadLawFile, BadParameter, BadTable, MalformedLaw, UnknownVariable
 from alder.expr.evaluate import evaluate, jacobian
 from alder.expr.latex import to_latex
+from alder.expr.loosen import loosen
 from alder.expr.nodes import Expr, Var, parameters, variables
 from alder.expr.operators import Floors
 from alder.expr.symbolic import to_sympy
@@ -40,6 +41,8 @@ class Law:
     """An equation for `target`, immutable, compared by its digest, saved as one JSON file.
 
     `covariance` is ordered as `coefficients`; `residual_df` is the degrees of freedom behind it.
+    `exponents` are literal exponents that were read off the rows; every power with one of them has
+    a row of the covariance after the coefficients, so that intervals count what is not known of it.
     `variables` are those the structure uses. For a law of events the value is the log-odds of
     the event. `provenance` is free text about where the law comes from.
     """
@@ -57,6 +60,7 @@ class Law:
     nmse: float = 0.0
     objective: Loss = "squared"
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+    exponents: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Keep the variables that are used; refuse parts that do not belong together."""
@@ -71,10 +75,11 @@ class Law:
                 f"The structure has the parameters {', '.join(parameters(self.structure))}; "
                 f"the coefficients are {', '.join(names)}."
             )
-        if np.shape(self.covariance) != (len(names), len(names)):
+        n_known = len(names) + len(loosen(self.structure, self.exponents)[1])
+        if np.shape(self.covariance) != (n_known, n_known):
             raise MalformedLaw(
-                f"The covariance of {len(names)} coefficients must be {len(names)} by "
-                f"{len(names)}; its shape is {np.shape(self.covariance)}."
+                f"The covariance of {n_known} coefficients must be {n_known} by "
+                f"{n_known}; its shape is {np.shape(self.covariance)}."
             )
         ranges = {name: ends for name, ends in self.scope.ranges.items() if name in used}
         object.__setattr__(self, "variables", tuple(v for v in self.variables if v.name in used))
@@ -87,6 +92,26 @@ class Law:
     def values(self) -> dict[str, float]:
         """The coefficients as a mapping."""
         return {coefficient.name: coefficient.value for coefficient in self.coefficients}
+
+    @property
+    def loosened(self) -> "Law":
+        """The same law with a coefficient, zero, for every exponent that was read off the rows.
+
+        What is asked of all that is uncertain about a law is asked of this one.
+        """
+        structure, names = loosen(self.structure, self.exponents)
+        if not names:
+            return self
+        known = zip(names, self._exponent_errors(), strict=True)
+        coefficients = (*self.coefficients, *(self._known_within(n, 0.0, e) for n, e in known))
+        return replace(self, structure=structure, coefficients=coefficients, exponents=())
+
+    @property
+    def exponent_estimates(self) -> tuple[Coefficient, ...]:
+        """The exponents that were read off the rows, and how well those determine them."""
+        names = loosen(self.structure, self.exponents)[1]
+        known = zip(names, self._exponent_errors(), strict=True)
+        return tuple(self._known_within(n, float(n.split()[1]), e) for n, e in known)
 
     @property
     def digest(self) -> str:
@@ -137,8 +162,7 @@ class Law:
         columns, n_rows = self._columns(rows)
         if n_rows == 0:
             return np.zeros(0), np.zeros(0)
-        names = [coefficient.name for coefficient in self.coefficients]
-        f, J = jacobian(self.structure, columns, self.values, names, self.floors)
+        f, J = self._slopes(columns)
         half = self.quantile(level, noise=noise) * np.sqrt(self._variance(f, J, noise=noise))
         lower, upper = np.broadcast_to([f - half, f + half], (2, n_rows))
         return np.array(lower), np.array(upper)
@@ -153,8 +177,7 @@ class Law:
         columns, n_rows = self._columns(rows)
         if n_rows == 0:
             return np.zeros(0)
-        names = [coefficient.name for coefficient in self.coefficients]
-        f, J = jacobian(self.structure, columns, self.values, names, self.floors)
+        f, J = self._slopes(columns)
         return np.broadcast_to(np.sqrt(self._variance(f, J, noise=False)), (n_rows,)).copy()
 
     def save(self, path: str | Path) -> None:
@@ -213,6 +236,7 @@ class Law:
             nmse=self.nmse,
             objective=self.objective,
             provenance=self.provenance,
+            exponents=self.exponents,
         )
 
     def _rounded(self) -> Expr:
@@ -249,6 +273,20 @@ class Law:
             sentence += f" Its range is {low:g} to {high:g}"
             sentence += f" {variable.unit}." if variable.unit else "."
         return sentence
+
+    def _exponent_errors(self) -> list[float]:
+        variances = np.diag(self.covariance)[len(self.coefficients) :]
+        return np.sqrt(np.maximum(variances, 0.0)).tolist()
+
+    def _known_within(self, name: str, value: float, error: float) -> Coefficient:
+        half = self.quantile() * error
+        return Coefficient(name, value, error, value - half, value + half, "free")
+
+    def _slopes(self, columns: Mapping[str, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Return values (n) and their derivatives by all that is uncertain (n, k)."""
+        law = self.loosened
+        names = [coefficient.name for coefficient in law.coefficients]
+        return jacobian(law.structure, columns, law.values, names, law.floors)
 
     def _variance(self, f: FloatArray, J: FloatArray, *, noise: bool) -> FloatArray:
         C = np.where(np.isfinite(self.covariance), self.covariance, 0.0)

@@ -50,6 +50,7 @@ class LawParts(TypedDict):
     nmse: float
     objective: Loss
     provenance: Mapping[str, str]
+    exponents: tuple[float, ...]
 
 
 def content_of(law: LawParts) -> dict[str, Any]:
@@ -81,6 +82,8 @@ def content_of(law: LawParts) -> dict[str, Any]:
         "nmse": _number(law["nmse"]),
         "objective": law["objective"],
         "provenance": dict(law["provenance"]),
+        # Only where there are some, so that laws from before keep their digests.
+        **({"exponents": [_number(n) for n in law["exponents"]]} if law["exponents"] else {}),
     }
 
 
@@ -190,7 +193,8 @@ def law_schema() -> dict[str, Any]:
             "nmse": number,
             "objective": {"enum": ["squared", "events"]},
             "provenance": {"type": "object", "additionalProperties": text},
-        }
+        },
+        optional={"exponents": {"type": "array", "items": number}},
     )
     return {
         "$schema": dialect,
@@ -337,6 +341,7 @@ def parts_of(file: Mapping[str, Any]) -> LawParts:
         nmse=_read_number(file["nmse"]),
         objective=file["objective"],
         provenance={str(key): str(text) for key, text in file["provenance"].items()},
+        exponents=tuple(map(_read_number, file.get("exponents", []))),
     )
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import final
 
 from alder.errors import BadParameter
+from alder.expr.loosen import literal_exponents
 from alder.expr.nodes import Expr, parameters
 
 
@@ -49,16 +50,18 @@ class Bounds:
 class Proposal:
     """A structure, the bounds of its parameters, a rationale and the intended scope in words.
 
-    A parameter without bounds is unbounded.
+    A parameter without bounds is unbounded. `exponents` are literal exponents that were read off
+    the rows: how well those determine them is part of what a fitted law knows about itself.
     """
 
     structure: Expr
     bounds: Mapping[str, Bounds] = field(default_factory=dict[str, Bounds])
     rationale: str = ""
     scope: str = ""
+    exponents: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Freeze the bounds and refuse one that names no parameter."""
+        """Freeze the bounds, refuse one that names no parameter, drop exponents it has not."""
         names = parameters(self.structure)
         for name in self.bounds:
             if name not in names:
@@ -67,3 +70,6 @@ class Proposal:
                     f"{', '.join(names) or 'it has none'}."
                 )
         object.__setattr__(self, "bounds", MappingProxyType(dict(self.bounds)))
+        if self.exponents:
+            own = tuple(n for n in literal_exponents(self.structure) if n in self.exponents)
+            object.__setattr__(self, "exponents", own)

@@ -9,9 +9,10 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.canonical import complexity, skeleton_digest
-from alder.fitting import Fits, fit_many
+from alder.fitting import Fits
+from alder.fitting.evidence import fit_all
 from alder.prediction import predict_rows
-from alder.records.effort import FULL, SCREENED, THOROUGH, Effort, Tally
+from alder.records.effort import FULL, SCREENED, THOROUGH, Tally
 from alder.records.evidence import Candidate, Evidence
 from alder.records.law import Law
 from alder.records.proposal import Proposal
@@ -109,20 +110,6 @@ def to_weights(scores: FloatArray) -> FloatArray:
     relative = np.exp(np.where(finite, scores - scores[finite].max(), -np.inf))
     weights = np.maximum(relative, LIGHTEST)
     return weights / weights.sum()
-
-
-def fit_all(
-    proposals: Sequence[Proposal], evidence: Evidence, effort: Effort, tally: Tally | None = None
-) -> Fits:
-    """Fit proposals to all public rows, as the roles of their columns say; `tally` counts them."""
-    if tally is not None:
-        tally.fits += len(proposals)
-    grammar, roles = evidence.grammar, evidence.roles
-    return fit_many(
-        proposals, evidence.rows(), target=grammar.target, variables=grammar.variables,
-        sigma=roles.sigma, weight=roles.weight, group=roles.group, sums=roles.sums, effort=effort,
-        floors=grammar.floors,
-    )  # fmt: skip
 
 
 @final

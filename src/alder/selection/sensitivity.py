@@ -19,8 +19,10 @@ def moves(law: Law) -> Iterator[tuple[Law, Law]]:
     r"""Yield the law moved by plus and minus one standard deviation, along each principal axis.
 
     The axes are those of the correlations, $C = S V \Lambda V^\top S$ with $S$ the standard errors,
-    so that they do not depend on units. A coefficient moves by at most its own size.
+    so that they do not depend on units. A coefficient moves by at most its own size; exponents that
+    were read off the rows move too.
     """
+    law = law.loosened
     C = np.where(np.isfinite(law.covariance), law.covariance, 0.0)
     S = np.sqrt(np.maximum(np.diag(C), 0.0))
     if not S.any():

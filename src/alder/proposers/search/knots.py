@@ -1,6 +1,6 @@
 """Shapes of one variable at a few knots: as polynomials, with their slopes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -9,11 +9,10 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
-from alder.expr.nodes import Const
-from alder.expr.operators import Floors
 from alder.proposers.search.interactions import Parity, is_wide
-from alder.proposers.search.shapes import Dictionary, Shape, evaluate_grid
-from alder.proposers.search.slopes import DIFFERENCE, reach_of
+from alder.proposers.search.reader import Reader
+from alder.proposers.search.shapes import Dictionary, Shape
+from alder.proposers.search.slopes import reach_of
 
 PARAMETERS = 2
 """Most parameters of a shape at the knots."""
@@ -75,23 +74,41 @@ class Singles:
     shape_of: NDArray[np.intp]
 
     @classmethod
-    def of(
-        cls, one: Dictionary, most: int | None, name: str, knots: Knots, floors: Floors
-    ) -> "Singles":
-        """Read every shape of a dictionary at up to so many points of its grid, or at all."""
-        found: list[Singles] = []
+    def of(cls, one: Dictionary, most: int | None, read: Reader) -> "Singles":
+        """Read every shape of a dictionary at up to so many points of its grid, or at all.
+
+        The last of all shapes is the unit: what a shape meets that meets no other.
+        """
+        numbers: list[int] = []
+        points: list[FloatArray] = []
+        reaches: list[FloatArray] = []
         for number in map(int, np.unique(one.shape_of)):
             shape = one.shapes[number]
             if len(shape.names) <= PARAMETERS:
-                places = one.point_of[one.shape_of == number]
-                if shape.points is not None and shape.names:
-                    count = len(places) if most is None else most
-                    spread = np.linspace(0, len(places) - 1, count).round().astype(np.intp)
-                    shape = replace(shape, points=shape.points[places[np.unique(spread)]])
-                found.append(_read(shape, number, {name: knots.at}, floors))
-        unit = Shape(Const(1.0))  # what a shape meets that meets no other
-        found.append(_read(unit, len(one.shapes), {name: knots.at}, floors))
-        return joined(found)
+                at, reach = _grid_of(shape, one.point_of[one.shape_of == number], most)
+                numbers += [number] * len(at)
+                points.append(at)
+                reaches.append(reach)
+        numbers.append(len(one.shapes))
+        none = np.zeros((1, PARAMETERS))
+        at, reach = np.vstack([*points, none]), np.vstack([*reaches, none])
+        shape_of = np.array(numbers, dtype=np.intp)
+        values, slopes = evaluated(read, shape_of, at, reach)
+        good = values.any(axis=1) & (np.abs(values).max(axis=1) < _POLE)
+        return cls(values[good], slopes[good], at[good], reach[good], shape_of[good])
+
+
+def _grid_of(
+    shape: Shape, places: NDArray[np.intp], most: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return up to so many points of a shape's grid, and how far its parameters may move there."""
+    if shape.points is None or not shape.names:
+        return np.zeros((1, PARAMETERS)), np.zeros((1, PARAMETERS))
+    count = len(places) if most is None else most
+    spread = np.linspace(0, len(places) - 1, count).round().astype(np.intp)
+    own = shape.points[places[np.unique(spread)]]
+    fewer = replace(shape, points=own)
+    return _padded(own), _padded(np.array([reach_of(fewer, point) for point in own]))
 
 
 def joined(found: Sequence[Singles]) -> Singles:
@@ -105,43 +122,17 @@ def joined(found: Sequence[Singles]) -> Singles:
     )
 
 
-def _read(shape: Shape, number: int, at: Mapping[str, FloatArray], floors: Floors) -> Singles:
-    """Evaluate a shape and its slopes at the knots, at every point of its grid."""
-    k = len(shape.names)
-    own = shape.points if shape.points is not None and k else np.empty((1, 0))
-    reach = np.array([reach_of(shape, point) for point in own]) if k else own
-    values, slopes = evaluated(shape, own, reach, at, floors)
-    good = values.any(axis=1) & (np.abs(values).max(axis=1) < _POLE)
-    return Singles(
-        values[good],
-        slopes[good],
-        _padded(own[good]),
-        _padded(reach[good]),
-        np.full(int(good.sum()), number, dtype=np.intp),
-    )
-
-
 def evaluated(
-    shape: Shape,
-    points: FloatArray,
-    reach: FloatArray,
-    at: Mapping[str, FloatArray],
-    floors: Floors,
+    read: Reader, shapes: NDArray[np.intp], points: FloatArray, reaches: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a shape at points (n, k), of unit size, and its slopes; zeros where it has none."""
-    n_knots, k = len(next(iter(at.values()))), points.shape[1]
-    moved = [points]
-    for j in range(k):
-        step = np.zeros_like(points)
-        step[:, j] = DIFFERENCE * reach[:, j]
-        moved += [points + step, points - step]
-    grid = replace(shape, points=np.vstack(moved))
-    found = np.array(evaluate_grid(grid, at, floors)).reshape(2 * k + 1, len(points), n_knots)
-    slopes = np.zeros((len(points), PARAMETERS, n_knots))
+    """Return shapes at points (n, 2) of their own, of unit size, with their slopes (n, 2, knots).
+
+    A slope is the change along the reach of a parameter. Zeros stand where a shape has no values.
+    """
+    found, slopes = read.at(shapes, points)
     with np.errstate(all="ignore"):
-        slopes[:, :k] = ((found[1::2] - found[2::2]) / (2.0 * DIFFERENCE)).transpose(1, 0, 2)
-        sizes = np.sqrt(np.mean(np.square(found[0]), axis=1))[:, None]
-        values, slopes = found[0] / sizes, slopes / sizes[:, :, None]
+        sizes = np.sqrt(np.mean(np.square(found), axis=1))[:, None]
+        values, slopes = found / sizes, slopes * (reaches / sizes)[:, :, None]
     fine = np.isfinite(values).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
     return np.where(fine[:, None], values, 0.0), np.where(fine[:, None, None], slopes, 0.0)
 

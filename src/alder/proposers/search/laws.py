@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Expr, Param, Var, parameters, size
 from alder.fitting.many import Fits, fit_many
+from alder.proposers.search.reader import columns_of
 from alder.proposers.search.shapes import op
 from alder.proposers.search.table import Table
 from alder.proposers.search.terms import NODE, Option, Term, limits_of, near_of, placed, written
@@ -31,6 +31,8 @@ CONSTANT = Term((), 0)
 
 # Terms up to so many times the spread of the target cost nothing more.
 _FREE = 10.0
+# Numbers in the columns of terms that are made at once.
+_NUMBERS = 2_000_000
 # A rest below this share of the target is rounding, and smaller is not better.
 _ROUNDING = 1e-24
 _EXACT = 1e-22
@@ -76,10 +78,13 @@ class Fitter:
         trees = [assemble(terms) for terms in small]
         fits = self.fit(trees, effort)
         rss = fits.loss * self.table.n
+        known = [k for k in range(len(small)) if math.isfinite(rss[k])]
+        values = [fits.values(k) for k in known]
+        moved = [_moved(small[k], at) for k, at in zip(known, values, strict=True)]
+        strains = self._strains(moved, values)
         laws = [
-            self._law(terms, tree, fits.values(k), float(rss[k]))
-            for k, (terms, tree) in enumerate(zip(small, trees, strict=True))
-            if math.isfinite(rss[k])
+            Law(terms, trees[k], at, float(rss[k]), strain + self._length_of(trees[k], rss[k]))
+            for k, terms, at, strain in zip(known, moved, values, strains, strict=True)
         ]
         for law in laws:
             self._note(law)
@@ -163,35 +168,56 @@ class Fitter:
 
     def columns(self, terms: Sequence[Term]) -> FloatArray:
         """Evaluate terms where their parameters are; (terms, rows)."""
+        factors = [factor for term in terms for factor in term.factors]
+        values = columns_of(factors, self.table.columns, self.table.floors)
         found = np.ones((len(terms), self.table.n_rows))
+        done = 0
         for row, term in zip(found, terms, strict=True):
-            near = near_of(term)
-            names = [f"p{k}" for k in range(len(near))]
-            expr = written(term, names)
-            if expr is not None:
-                values = dict(zip(names, near, strict=True))
-                row[:] = evaluate(expr, self.table.columns, values, self.table.floors)
+            for value in values[done : done + len(term.factors)]:
+                row *= value
+            done += len(term.factors)
         return found
 
-    def _law(
-        self, terms: Sequence[Term], tree: Proposal, values: Mapping[str, float], rss: float
-    ) -> Law:
-        moved: list[Term] = []
-        done = 0
-        for term in terms:
-            k = term.n_parameters
-            moved.append(placed(term, [values[f"p{done + i + 1}"] for i in range(k)]))
-            done += k
-        length = self.length(rss, len(parameters(tree.structure)), size(tree.structure))
-        return Law(tuple(moved), tree, values, rss, length + self._strain(moved, values))
+    def _length_of(self, tree: Proposal, rss: float) -> float:
+        return self.length(rss, len(parameters(tree.structure)), size(tree.structure))
 
-    def _strain(self, terms: Sequence[Term], values: Mapping[str, float]) -> float:
+    def _strains(
+        self, sums: Sequence[tuple[Term, ...]], values: Sequence[Mapping[str, float]]
+    ) -> list[float]:
         """Return the price of coefficients that are large only to cancel one another."""
         spread = _FREE * float(np.std(self.table.target))
-        sizes = np.sqrt(np.mean(np.square(self.columns(terms)), axis=1))
-        parts = sizes * np.abs([values[f"c{k + 1}"] for k in range(len(terms))])
-        with np.errstate(over="ignore"):
-            return float(np.sum(np.log1p(np.square(parts / spread)))) if spread > 0.0 else 0.0
+        if not spread > 0.0:
+            return [0.0] * len(sums)
+        sizes = self._sizes([term for terms in sums for term in terms])
+        strains: list[float] = []
+        done = 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for terms, at in zip(sums, values, strict=True):
+                coefficients = np.abs([at[f"c{k + 1}"] for k in range(len(terms))])
+                parts = sizes[done : done + len(terms)] * coefficients
+                strains.append(float(np.sum(np.log1p(np.square(parts / spread)))))
+                done += len(terms)
+        return strains
+
+    def _sizes(self, terms: Sequence[Term]) -> FloatArray:
+        """Return the root mean square of each term, some at a time: columns take memory."""
+        step = max(_NUMBERS // max(self.table.n_rows, 1), 1)
+        parts = [
+            np.sqrt(np.mean(np.square(self.columns(terms[k : k + step])), axis=1))
+            for k in range(0, len(terms), step)
+        ]
+        return np.concatenate([np.empty(0), *parts])
+
+
+def _moved(terms: Sequence[Term], values: Mapping[str, float]) -> tuple[Term, ...]:
+    """Return terms with their parameters where a fit left them."""
+    moved: list[Term] = []
+    done = 0
+    for term in terms:
+        k = term.n_parameters
+        moved.append(placed(term, [values[f"p{done + i + 1}"] for i in range(k)]))
+        done += k
+    return tuple(moved)
 
 
 def nodes_of(terms: Sequence[Term]) -> int:
@@ -213,3 +239,16 @@ def assemble(terms: Sequence[Term]) -> Proposal:
         law = part if law is None else op("add", law, part)
     assert law is not None
     return Proposal(law, bounds)
+
+
+def begun_at(
+    bounds: Mapping[str, Bounds], values: Mapping[str, float], tree: Expr | None = None
+) -> dict[str, Bounds]:
+    """Say where the parameters were, so that they are looked for there first."""
+    names = values if tree is None else [n for n in parameters(tree) if n in values]
+    open_ = Bounds()
+    return {
+        name: Bounds(old.lower, old.upper, old.clip(values[name]))
+        for name in names
+        for old in (bounds.get(name, open_),)
+    }

@@ -19,7 +19,8 @@ from alder.expr.operators import Floors
 from alder.proposers.search.interactions import Parity
 from alder.proposers.search.knots import PARAMETERS, Knots, Singles, evaluated, joined
 from alder.proposers.search.profile import Profile
-from alder.proposers.search.shapes import Dictionary, Factor, Shape, evaluate_grid, op
+from alder.proposers.search.reader import Reader
+from alder.proposers.search.shapes import Dictionary, Factor, Shape, op
 
 # Most products of a variable, grid points of a shape that meet those of another, and nodes that
 # two shapes may have together.
@@ -40,10 +41,9 @@ class Products:
     The first `n_plain` pairs are of a shape and the unit, all others are products of two shapes.
     """
 
-    name: str
     shapes: Sequence[Shape]
-    floors: Floors
     knots: Knots
+    read: Reader
     singles: Singles
     left: NDArray[np.intp]
     right: NDArray[np.intp]
@@ -96,29 +96,12 @@ class Products:
         for number, side in enumerate((self.left, self.right)):
             own = slice(number * PARAMETERS, (number + 1) * PARAMETERS)
             shapes = self.singles.shape_of[side[self.starts[pairs]]]
-            sides.append(self._side(shapes, points[:, own], reaches[:, own]))
+            sides.append(evaluated(self.read, shapes, points[:, own], reaches[:, own]))
         values = (sides[0][0] * sides[1][0]) @ self.knots.project.T
         here = np.where(values.any(axis=1), profile.costs(values), np.inf)
         costs, steps = self._stepped(sides, profile)
         moved = self._within(pairs, points + steps * reaches)
         return np.where(np.isfinite(here), here, np.inf), costs, moved
-
-    def _side(
-        self, shapes: NDArray[np.intp], points: FloatArray, reaches: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Evaluate shapes and slopes at points of their own, equal shapes at once."""
-        n_knots = len(self.knots.at)
-        values = np.empty((len(shapes), n_knots))
-        slopes = np.empty((len(shapes), PARAMETERS, n_knots))
-        at = {self.name: self.knots.at}
-        for number in map(int, np.unique(shapes)):
-            here = np.flatnonzero(shapes == number)
-            shape = self.shapes[number]
-            k = len(shape.names)
-            values[here], slopes[here] = evaluated(
-                shape, points[here, :k], reaches[here, :k], at, self.floors
-            )
-        return values, slopes
 
     def _stepped(
         self, sides: Sequence[tuple[FloatArray, FloatArray]], profile: Profile
@@ -166,15 +149,6 @@ class Products:
         kept = [*range(len(one.names)), *(PARAMETERS + k for k in range(len(two.names)))]
         return self.made[pair], kept
 
-    def columns(self, factors: Sequence[Factor], column: FloatArray) -> FloatArray:
-        """Evaluate factors at the rows, (k, rows)."""
-        found = np.empty((len(factors), len(column)))
-        for row, factor in zip(found, factors, strict=True):
-            points = np.array([factor.near]) if factor.names else None
-            shape = Shape(factor.expr, factor.names, points)
-            row[:] = evaluate_grid(shape, {self.name: column}, self.floors)[0]
-        return found
-
 
 def products(
     name: str,
@@ -191,9 +165,11 @@ def products(
     if not pairs:
         return None
     # By themselves shapes are read at all points of their grids, in products at some.
-    whole = Singles.of(one, None, name, knots, floors)
-    singles = joined([whole, Singles.of(one, most, name, knots, floors)])
     shapes = (*one.shapes, Shape(Const(1.0)))
+    few = [one if len(one.names) <= PARAMETERS else shapes[-1] for one in shapes]
+    read = Reader.of(few, {name: knots.at}, floors)
+    whole = Singles.of(one, None, read)
+    singles = joined([whole, Singles.of(one, most, read)])
     unit, some = len(one.shapes), np.arange(len(singles.values)) >= len(whole.values)
     left: list[NDArray[np.intp]] = []
     right: list[NDArray[np.intp]] = []
@@ -215,7 +191,7 @@ def products(
     starts = np.cumsum([0, *(len(one) for one in left[:-1])])
     limits = np.array([np.vstack([_limits(shapes[a]), _limits(shapes[b])]) for a, b in kept])
     return Products(
-        name, shapes, floors, knots, singles, np.concatenate(left), np.concatenate(right),
+        shapes, knots, read, singles, np.concatenate(left), np.concatenate(right),
         starts, np.vstack(coefficients),
         np.array([len(shapes[a].names) + len(shapes[b].names) for a, b in kept]),
         np.array([_nodes(shapes[a], None if b == unit else shapes[b]) for a, b in kept]),

@@ -96,7 +96,10 @@ class Profile:
     def _scale(self, found: FloatArray) -> FloatArray:
         pull = self.metric @ self.best
         along = found @ pull
-        least = 1e-9 * float(np.linalg.norm(pull)) * np.linalg.norm(found, axis=1) + 1e-200
+        least = (
+            1e-9 * float(np.linalg.norm(pull)) * np.sqrt(np.einsum("ki,ki->k", found, found))
+            + 1e-200
+        )
         return float(self.best @ pull) / np.where(np.abs(along) > least, along, least)
 
     def gains(self, found: FloatArray) -> FloatArray:

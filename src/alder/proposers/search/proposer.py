@@ -1,7 +1,7 @@
 """The built-in Law Revision Agent."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import final
 
@@ -12,16 +12,16 @@ from alder.expr.canonical import skeleton_digest
 from alder.expr.nodes import Apply, Expr, Var, size, variables, walk
 from alder.ports import Listen, Submission
 from alder.proposers.search.interactions import Structure, find_structure
-from alder.proposers.search.laws import Fitter, Law
+from alder.proposers.search.laws import Fitter, Law, begun_at
 from alder.proposers.search.rationale import explain
 from alder.proposers.search.reduction import Ground, beyond, early, is_noise, late
 from alder.proposers.search.table import Table, read_table
-from alder.proposers.search.tidy import Written, tidy
+from alder.proposers.search.tidy import Written, read_off, tidy
 from alder.proposers.search.transforms import look_at, views
 from alder.proposers.search.watch import Watch
 from alder.records.evidence import Evidence
 from alder.records.grammar import Grammar
-from alder.records.proposal import Bounds, Proposal
+from alder.records.proposal import Proposal
 
 # Structures whose description is longer by less than this explain the rows about as well.
 _ABOUT_AS_WELL = 14.0
@@ -78,15 +78,15 @@ class Search:
         """Return the best structure within the grammar, and rivals that fit about as well."""
         del rng
         found = search(evidence, self.listen)
-        refused = _refused(evidence)
-        fresh = [one for one in found.laws if skeleton_digest(one.structure) not in refused]
+        known = refused(evidence)
+        fresh = [one for one in found.laws if skeleton_digest(one.structure) not in known]
         if not fresh:
             return None
         best, *others = fresh
         near = [one for one in others if one.length < best.length + _ABOUT_AS_WELL]
         rivals = tuple(one.proposal for one in near[:_MOST_RIVALS])
         rationale = explain(best, others, found, evidence)
-        chosen = Proposal(best.structure, best.proposal.bounds, rationale, _scope(best, found))
+        chosen = replace(best.proposal, rationale=rationale, scope=_scope(best, found))
         rows, grammar = found.table.columns, evidence.grammar
         front = [one.proposal for one in found.front if not check(one.proposal, grammar, rows)]
         return Submission(chosen, rivals=rivals, fits=found.fits, front=tuple(front))
@@ -174,18 +174,10 @@ def _mentions(law: Expr) -> int:
 
 
 def _scored(law: Written | Law, table: Table) -> Scored:
-    return Scored(_begun(law.proposal, law.values), law.values, law.length, law.rss / table.n)
-
-
-def _begun(proposal: Proposal, values: Mapping[str, float]) -> Proposal:
-    """Say where the parameters were found, so that they need not be looked for again."""
-    open_ = Bounds()
-    bounds = {
-        name: Bounds(old.lower, old.upper, old.clip(value))
-        for name, value in values.items()
-        for old in (proposal.bounds.get(name, open_),)
-    }
-    return Proposal(proposal.structure, bounds)
+    bounds = begun_at(law.proposal.bounds, law.values)
+    exponents = read_off(law.structure, law.values, table)
+    begun = Proposal(law.structure, bounds, exponents=exponents)
+    return Scored(begun, law.values, law.length, law.rss / table.n)
 
 
 def _front(fitter: Fitter, tidied: list[Written], table: Table) -> tuple[Scored, ...]:
@@ -198,7 +190,7 @@ def _front(fitter: Fitter, tidied: list[Written], table: Table) -> tuple[Scored,
     return tuple(front)
 
 
-def _refused(evidence: Evidence) -> set[str]:
+def refused(evidence: Evidence) -> set[str]:
     """Return what was refused on as many rows as there are now: it would be refused again."""
     n_rows = evidence.initial.n_rows + sum(t.n_rows for t in evidence.trajectories)
     return {

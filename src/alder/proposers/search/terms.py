@@ -19,6 +19,7 @@ from alder.expr.nodes import Apply, Expr, Param, parameters, size, variables
 from alder.proposers.search.gains import Frame
 from alder.proposers.search.products import Products
 from alder.proposers.search.profile import Profile
+from alder.proposers.search.reader import columns_of
 from alder.proposers.search.shapes import Factor, op
 from alder.proposers.search.shelf import Shelf
 
@@ -225,7 +226,7 @@ def _best_by_profile(
         return none
     chosen, points, costs = _moved(found, profile, frame, first)
     best = [found.factor(int(pair), point) for pair, point in zip(chosen, points, strict=True)]
-    columns = found.columns(best, shelf.table.columns[name])
+    columns = columns_of(best, {name: shelf.table.columns[name]}, shelf.table.floors)
     good = np.isfinite(columns).all(axis=1) & (np.abs(columns).max(axis=1) < 1e100)
     # What the coarser look had found may be nearer.
     before = dict(zip((one.expr for one in plain.factors), profile.costs(begun), strict=True))

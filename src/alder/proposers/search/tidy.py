@@ -7,11 +7,13 @@ from itertools import combinations
 from typing import final
 
 from alder.checking import check
+from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Apply, Const, Expr, Param, parameters, size, variables, walk
 from alder.proposers.search.doubts import doubts
 from alder.proposers.search.growth import power
 from alder.proposers.search.laws import NEARBY, Fitter, Law
 from alder.proposers.search.shapes import op
+from alder.proposers.search.table import Table
 from alder.records.grammar import Grammar
 from alder.records.proposal import Bounds, Proposal
 
@@ -66,6 +68,23 @@ def tidy(law: Law, fitter: Fitter, grammar: Grammar) -> Written | None:
         return None
     doubted = doubts(current.structure, current.values, fitter.table)
     return replace(current, length=current.length + doubted)
+
+
+def read_off(law: Expr, values: Mapping[str, float], table: Table) -> tuple[float, ...]:
+    """Return the literal exponents that the rows have chosen among all numbers.
+
+    Those of powers whose base is positive on every row: where a base has both signs only whole
+    numbers can be exponents, and none lies near another.
+    """
+    chosen: dict[float, bool] = {}
+    for node in walk(law):
+        match node:
+            case Apply(operator, (base, Const(exponent))) if operator.name == "pow":
+                above = bool((evaluate(base, table.columns, values, table.floors) > 0.0).all())
+                chosen[exponent] = chosen.get(exponent, True) and above
+            case _:
+                pass
+    return tuple(exponent for exponent, by_rows in chosen.items() if by_rows)
 
 
 def _permitted(trials: Iterable[tuple[Expr, float]], grammar: Grammar) -> list[tuple[Expr, float]]:
