@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 _PLANNED: set[tuple[str, int]] = set()
+_OWN: list[str] = []
 
 Answer = Callable[[str, Mapping[str, str], Any], tuple[int, Mapping[str, str], object]]
 """From path, headers and body to status, headers and body."""
@@ -27,12 +28,12 @@ def forbidden() -> Generator[None, None, None]:
 
     def guarded(self: socket.socket, address: Any) -> None:
         is_network = self.family in (socket.AF_INET, socket.AF_INET6)
-        if is_network and tuple(address[:2]) not in _PLANNED:
+        if is_network and tuple(address[:2]) not in _PLANNED and address[0] not in _OWN:
             raise UnplannedConnection(f"An unplanned connection to {address}.")
         connect(self, address)
 
     def unresolved(host: Any, port: Any, *rest: Any, **more: Any) -> Any:
-        if (host, port) not in _PLANNED:
+        if (host, port) not in _PLANNED and host not in _OWN:
             raise UnplannedConnection(f"An unplanned connection to {host}:{port}.")
         return resolve(host, port, *rest, **more)
 
@@ -41,6 +42,16 @@ def forbidden() -> Generator[None, None, None]:
         patch.setattr(socket.socket, "connect", guarded)
         patch.setattr(socket, "getaddrinfo", unresolved)
         yield
+
+
+@contextmanager
+def loopback() -> Generator[None, None, None]:
+    """Let a test reach a server on this computer that the code under test starts by itself."""
+    _OWN.append("127.0.0.1")
+    try:
+        yield
+    finally:
+        _OWN.remove("127.0.0.1")
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from alder.checking.decode import MAX_JSON
 from alder.proposers import proposalfile
 from alder.proposers.casefolder import case_folder
 from alder.proposers.jail import View
+from alder.proposers.launch import Allowance, sandbox_owner
 from alder.proposers.proposalfile import read_proposal_file
-from alder.proposers.sandbox import Allowance, run_confined, sandbox_owner
+from alder.proposers.sandbox import run_confined
 from alder.records.problem import Problem
 
 pytestmark = [needs_bubblewrap, needs_python_inside]

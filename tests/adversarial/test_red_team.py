@@ -28,7 +28,7 @@ from sandboxes import PYTHON, needs_bubblewrap, needs_python_inside
 import alder
 from alder.proposers.agent import Agent
 from alder.proposers.casefolder import case_folder
-from alder.proposers.sandbox import Allowance
+from alder.proposers.launch import Allowance
 
 pytestmark = [needs_bubblewrap, needs_python_inside]
 

@@ -41,7 +41,9 @@ def test_a_model_on_a_server_finds_a_law_and_its_key_is_nowhere(
     with served(answer) as address:
         words = ["--proposer", f"llm:{address}:m", "--ledger", "run.alder"]
         assert main(["discover", "study.toml", *words]) == 0
-    assert "✓ ADMITTED  a = p0*r^p1 - p2*v" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "✓ ADMITTED  a = p0*r^p1 - p2*v" in shown
+    assert "1,560 tokens" in shown
     assert main(["audit", "run.alder"]) == 0
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path for path in kept if KEY.encode() in path.read_bytes()] == []

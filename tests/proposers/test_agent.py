@@ -17,7 +17,7 @@ from alder.expr.text import to_text
 from alder.ledger.store import read_events
 from alder.ports import Submission
 from alder.proposers.agent import Agent, agent_from_text
-from alder.proposers.sandbox import Allowance
+from alder.proposers.launch import Allowance
 from alder.records.budget import Budget
 from alder.testing import check_proposer
 
@@ -162,6 +162,9 @@ def test_settings_stand_before_the_command(tmp_path: Path) -> None:
         ("agent:reads=/no-such-folder true", "a folder that exists"),
         ("agent:reads=/ true", "where the study is"),
         ("agent:socket=/dev/null true", "no unix socket"),
+        # An ordinary user may not even look into this folder.
+        ("agent:reads=/root/agent true", "a folder that exists"),
+        ("agent:socket=/root/agent true", "no unix socket"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_the_study(text: str, sentence: str) -> None:

@@ -26,7 +26,8 @@ from sandboxes import (
 from alder.errors import BadStudy, SandboxFailed
 from alder.proposers.casefolder import case_folder
 from alder.proposers.jail import View, require_narrow
-from alder.proposers.sandbox import Allowance, run_confined, sandbox_owner
+from alder.proposers.launch import Allowance, sandbox_owner
+from alder.proposers.sandbox import run_confined
 from alder.proposers.seccomp import require_known_machine
 
 # Written to be ended in a fraction of a second, and to end by itself where nothing ends it.

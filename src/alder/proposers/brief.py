@@ -8,7 +8,7 @@ The same evidence gives the same brief; `VERSION` changes with every word of it.
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -17,6 +17,7 @@ from alder.ports import Message
 from alder.proposers.llm.history import attempts, experiments
 from alder.proposers.llm.instructions import INSTRUCTIONS, VERSION
 from alder.proposers.llm.names import Names
+from alder.proposers.llm.short import SHORT_INSTRUCTIONS, short_documents
 from alder.proposers.llm.tables import best_fitted, sample, statistics
 from alder.records.evidence import Evidence
 from alder.records.grammar import Grammar
@@ -59,26 +60,36 @@ def estimate_tokens(text: str) -> int:
 def write_brief(evidence: Evidence, names: Names, *, tokens: int = 6000) -> tuple[Message, ...]:
     """Write the brief in these names, with as many rows and attempts as `tokens` leave room for.
 
-    Raise `BadStudy` where not even the shortest brief fits.
+    Where the long brief does not fit, the short one is written, with instructions of its own.
+    Raise `BadStudy` where not even that fits.
     """
-    left = tokens - estimate_tokens(INSTRUCTIONS)
     needed = 0
-    for room in _ROOMS:
-        text = _write(evidence, names, room)
-        needed = estimate_tokens(text)
-        if needed <= left:
-            return Message("system", INSTRUCTIONS), Message("user", text)
-    needed += tokens - left
+    for instructions, document in _documents(evidence, names, tokens):
+        # ASCII only: what looks like a quote or a line break to a reader cannot be one.
+        text = json.dumps(document, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        needed = estimate_tokens(instructions) + estimate_tokens(text)
+        if needed <= tokens:
+            return Message("system", instructions), Message("user", text)
     raise BadStudy(
         f"The shortest brief of this study takes some {needed} tokens; {tokens} are allowed. "
         f"Allow more, or declare fewer variables."
     )
 
 
-def _write(evidence: Evidence, names: Names, room: _Room) -> str:
+def _documents(
+    evidence: Evidence, names: Names, tokens: int
+) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield instructions and documents, the longest first."""
+    for room in _ROOMS if estimate_tokens(INSTRUCTIONS) < tokens else ():
+        yield INSTRUCTIONS, _document(evidence, names, room)
+    for document in short_documents(evidence, names):
+        yield SHORT_INSTRUCTIONS, document
+
+
+def _document(evidence: Evidence, names: Names, room: _Room) -> dict[str, object]:
     grammar, rows, roles = evidence.grammar, evidence.rows(), evidence.roles
     best = best_fitted(evidence)
-    document = {
+    return {
         "brief": VERSION,
         "target": _variable(grammar.target, names, room),
         "variables": [_variable(variable, names, room) for variable in grammar.variables],
@@ -90,8 +101,6 @@ def _write(evidence: Evidence, names: Names, room: _Room) -> str:
         "experiments": experiments(evidence, names, room.experiments),
         "left": _left(evidence),
     }
-    # ASCII only: what looks like a quote or a line break to a reader cannot be one.
-    return json.dumps(document, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
 def _variable(variable: Variable, names: Names, room: _Room) -> dict[str, object]:

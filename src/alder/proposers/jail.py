@@ -5,6 +5,7 @@ the computer outside are not told: the arguments travel by a file descriptor, so
 the sandbox does not show them.
 """
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -106,7 +107,8 @@ def _system() -> list[str]:
 def require_narrow(reads: Sequence[Path], private: Sequence[Path]) -> None:
     """Refuse to show a folder that holds what must stay private, such as where a study is run."""
     for folder in reads:
-        if not folder.is_absolute() or not folder.exists():
+        # A path in a folder that is closed to us is refused like one that is not there.
+        if not folder.is_absolute() or not os.access(folder, os.R_OK):
             raise BadStudy(f"reads={folder}: name a folder that exists, by its whole path.")
         inside = next((one for one in private if one.is_relative_to(folder.resolve())), None)
         if inside is not None:

@@ -15,7 +15,7 @@ from alder.checking import read_proposal
 from alder.expr.json import to_json
 from alder.expr.nodes import Expr, depth
 from alder.expr.operators import OPERATORS
-from alder.proposers.llm.form import LEVELS, PARAMETERS, make_form
+from alder.proposers.llm.form import LEVELS, PARAMETERS, make_form, make_whole_form
 from alder.records.grammar import Grammar
 from alder.records.proposal import Proposal
 from alder.records.variable import Variable
@@ -63,6 +63,35 @@ class Gbnf:
             text += piece
         return text
 
+    def longest(self, name: str = "root") -> int:
+        """Return how long the longest text of a rule is, which no choice of ours can exceed."""
+        return self.longest_of(self.rules[name])
+
+    def longest_of(self, tokens: list[str]) -> int:
+        lengths, level, inner = [0], 0, list[str]()
+        for i, token in enumerate(tokens):
+            level += {"(": 1, ")": -1}.get(token, 0)
+            if token == "|" and level == 0:
+                lengths.append(0)
+            elif level or token == ")":
+                inner.append(token)
+            elif token != "?" and not token.startswith("{"):
+                n = int(tokens[i + 1].split(",")[1][:-1]) if _is_count(tokens, i + 1) else 1
+                lengths[-1] += n * self.longest_item(token)
+            if token == ")" and level == 0:
+                lengths[-1] += self.longest_of(inner[1:-1])
+                n_more = (
+                    int(tokens[i + 1].split(",")[1][:-1]) - 1 if _is_count(tokens, i + 1) else 0
+                )
+                lengths[-1] += n_more * self.longest_of(inner[1:-1])
+                inner = []
+        return max(lengths)
+
+    def longest_item(self, token: str) -> int:
+        if token.startswith('"'):
+            return len(token[1:-1].replace('\\"', '"'))
+        return 1 if token.startswith("[") else self.longest(token)
+
     def repeated(self, tokens: list[str]) -> tuple[str, list[str]]:
         text, rest = self.item(tokens)
         if rest and rest[0] == "?":
@@ -86,6 +115,10 @@ class Gbnf:
             low, high = first[1], first[3]
             return chr(self.rng.randint(ord(low), ord(high))), rest
         return self.derive(first), rest
+
+
+def _is_count(tokens: list[str], i: int) -> bool:
+    return i < len(tokens) and tokens[i].startswith("{")
 
 
 # A validator that tries every branch takes time exponential in the depth, which decoders do not.
@@ -146,3 +179,37 @@ def test_a_grammar_without_depth_or_variables_has_a_form() -> None:
     form = make_form(grammar, (), 100)
     text = Gbnf(form.gbnf, random.Random(0)).derive()
     assert isinstance(read_proposal(text, grammar), Proposal)
+
+
+def test_a_grammar_without_operators_has_a_whole_form() -> None:
+    grammar = Grammar([], target=Variable("y"), operators=())
+    text = Gbnf(make_whole_form(grammar, (), 1000).gbnf, random.Random(0)).derive()
+    assert isinstance(read_proposal(text, grammar), Proposal)
+
+
+@settings(max_examples=50)
+@given(
+    st.sets(st.sampled_from(sorted(OPERATORS)), min_size=1),
+    st.integers(200, 5000),
+    st.integers(0, 10**9),
+)
+def test_no_reply_of_a_whole_form_is_cut_off(operators: set[str], at_most: int, seed: int) -> None:
+    grammar = Grammar(
+        GRAMMAR.variables, GRAMMAR.target, operators=sorted(operators), max_nodes=10_000
+    )
+    form = make_whole_form(grammar, NAMES, at_most)
+    gbnf = Gbnf(form.gbnf, random.Random(seed))
+    text = gbnf.derive()
+    assert isinstance(read_proposal(text, grammar), Proposal), text
+    assert text.isascii()
+    # The token that ends a reply takes room too.
+    assert len(text) <= gbnf.longest() < at_most
+
+
+def test_a_whole_form_is_as_deep_as_its_tokens_allow() -> None:
+    depths = [
+        len(cast("Any", make_whole_form(GRAMMAR, NAMES, n).schema["$defs"]))
+        for n in (1, 300, 1000, 3200, 10**6)
+    ]
+    assert depths == sorted(depths)
+    assert (depths[0], depths[2], depths[-1]) == (1, 4, LEVELS)

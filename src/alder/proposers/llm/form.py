@@ -6,6 +6,8 @@ replies are read as hostile input whatever held them.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
 
 from alder.expr.json import JsonSchema
 from alder.expr.operators import OPERATORS
@@ -21,15 +23,71 @@ PARAMETERS = tuple(f"p{i}" for i in range(10))
 MAX_RATIONALE = 240
 """Characters of a rationale; a small model under constrained decoding stops at no other place."""
 
+SHORT_RATIONALE = 60
+"""Characters of a rationale in a form that is held to its tokens."""
 
-def make_form(grammar: Grammar, names: Sequence[str], at_most: int) -> Form:
+_NUMBER = "-1234.5678"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How long a reply may be, and the characters of its rationale, as GBNF writes them."""
+
+    levels: int
+    rationale: int = MAX_RATIONALE
+    letter: str = r'[^"\\\x00-\x1F\x7F]'
+
+
+def make_form(
+    grammar: Grammar, names: Sequence[str], at_most: int, seed: int | None = None
+) -> Form:
     """Return the form of a reply: a rationale, then a structure over variables of these names."""
-    levels = min(grammar.max_depth, LEVELS)
+    room = _Room(min(grammar.max_depth, LEVELS))
+    return _form(grammar, names, room, at_most=at_most, seed=seed)
+
+
+def make_whole_form(
+    grammar: Grammar, names: Sequence[str], at_most: int, seed: int | None = None
+) -> Form:
+    """Return the deepest form of which no reply is ever cut off at `at_most` tokens.
+
+    All it lets through is ASCII, and a token of such a text is one character or more, so that a
+    text of `at_most - 1` characters and the token that ends it fit whatever the tokenizer.
+    """
+    deepest = min(grammar.max_depth, LEVELS)
+    rooms = [
+        _Room(levels, SHORT_RATIONALE, "[a-zA-Z0-9 .,*/+^()]") for levels in range(deepest, 0, -1)
+    ]
+    held = (room for room in rooms if _longest(grammar, names, room) < at_most)
+    return _form(grammar, names, next(held, rooms[-1]), at_most=at_most, seed=seed)
+
+
+def _form(
+    grammar: Grammar, names: Sequence[str], room: _Room, *, at_most: int, seed: int | None
+) -> Form:
     return Form(
-        schema=_reply_schema(grammar, names, levels),
-        gbnf="\n".join(_rules(grammar, names, levels)) + "\n",
+        schema=_reply_schema(grammar, names, room.levels),
+        gbnf="\n".join(_rules(grammar, names, room)) + "\n",
         at_most=at_most,
+        seed=seed,
     )
+
+
+def _longest(grammar: Grammar, names: Sequence[str], room: _Room) -> int:
+    """Count the characters of the longest reply that the rules derive."""
+    const, param = len('{"const":}') + len(_NUMBER), len('{"param":""}') + len(PARAMETERS[-1])
+    exponents = {"pow": const, "powp": param}
+    leaf = max(const, param, *(len('{"var":""}') + len(name) for name in names))
+    length = leaf
+    for _ in range(room.levels - 1):
+        applied = [
+            len('{"op":"","args":[]}') + len(name) + OPERATORS[name].arity - 1
+            + (length + exponents[name] if name in exponents else length * OPERATORS[name].arity)
+            for name in grammar.operators
+        ]  # fmt: skip
+        length = max([leaf, *applied])
+    return len('{"rationale":"","structure":}') + room.rationale + length
 
 
 def _by_arity(grammar: Grammar, without: Sequence[str] = ()) -> dict[int, list[str]]:
@@ -81,11 +139,12 @@ def _object(properties: JsonSchema) -> JsonSchema:
     }
 
 
-def _rules(grammar: Grammar, names: Sequence[str], levels: int) -> Iterator[str]:
+def _rules(grammar: Grammar, names: Sequence[str], room: _Room) -> Iterator[str]:
     """Yield the rules of the same form for servers that speak GBNF, exponents included."""
+    levels = room.levels
     opening, between = _quoted('{"rationale":"'), _quoted('","structure":')
-    yield f'root ::= {opening} letter{{0,{MAX_RATIONALE}}} {between} level{levels} "}}"'
-    yield r'letter ::= [^"\\\x00-\x1F\x7F]'
+    yield f'root ::= {opening} letter{{0,{room.rationale}}} {between} level{levels} "}}"'
+    yield f"letter ::= {room.letter}"
     if names:
         yield f'var ::= {_quoted("{" + _text("var") + ":")} ({_any(names)}) "}}"'
     yield f'param ::= {_quoted("{" + _text("param") + ":")} ({_any(PARAMETERS)}) "}}"'

@@ -63,7 +63,7 @@ def hosted(provider: str, model: str) -> Hosted:
     if not any(os.environ.get(key) for key in keys):
         raise BadStudy(
             f"{' or '.join(keys)} is not set; {provider} needs a key: export {keys[0]}=..., or use "
-            f"a model of your own, such as llm:ollama:NAME."
+            f"a model that needs none: llm:local, llm:ollama:NAME."
         )
     try:
         from pydantic_ai.models import infer_model

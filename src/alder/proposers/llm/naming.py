@@ -7,6 +7,7 @@ from alder.errors import BadStudy
 from alder.ports import Model, Proposer
 from alder.proposers.hybrid import Hybrid
 from alder.proposers.llm.hosted import PROVIDERS, hosted
+from alder.proposers.llm.local import LocalModel, own_file, smollm2
 from alder.proposers.llm.patient import Patient
 from alder.proposers.llm.proposer import ModelProposer
 from alder.proposers.llm.server import Server
@@ -17,8 +18,8 @@ OLLAMA = "http://127.0.0.1:11434/v1"
 """Where Ollama listens unless it is told otherwise."""
 
 _FORMS = (
-    "llm:openai:NAME, llm:anthropic:NAME, llm:google:NAME, llm:ollama:NAME or "
-    "llm:http://127.0.0.1:8080/v1:NAME"
+    "llm:openai:NAME, llm:anthropic:NAME, llm:google:NAME, llm:ollama:NAME, llm:local, "
+    "llm:local:PATH or llm:http://127.0.0.1:8080/v1:NAME"
 )
 _ADDRESS = re.compile(r"(https?://[^/]+/[^:]*):(.+)", re.DOTALL)
 
@@ -34,7 +35,22 @@ def model_proposer(wanted: str) -> Proposer:
     if kind != "llm" or not rest:
         raise BadStudy(f"`{printable(wanted)}` names no model; write {_FORMS}.")
     anonymous = rest.startswith("anonymous:")
-    return ModelProposer(Patient(_model(rest.removeprefix("anonymous:"))), anonymous)
+    rest = rest.removeprefix("anonymous:")
+    if rest.partition(":")[0] == "local":
+        return _local(rest.partition(":")[2], anonymous=anonymous)
+    return ModelProposer(Patient(_model(rest)), anonymous)
+
+
+def _local(path: str, *, anonymous: bool) -> ModelProposer:
+    """Return a model on this computer, asked so that brief and reply fit its context in any case.
+
+    A token is a character or more, and the brief is estimated at two characters each. SmolLM2
+    reads 150 tokens a second on one thread, so that it gets the short brief; a model of one's own
+    gets the long one where the variables leave room for it.
+    """
+    tokens, reply, context = (2400, 3200, 8192) if path else (1000, 1000, 4096)
+    model = LocalModel(own_file(path) if path else smollm2(), context)
+    return ModelProposer(Patient(model), anonymous, tokens, reply, whole=True)
 
 
 def _model(wanted: str) -> Model:
@@ -42,7 +58,7 @@ def _model(wanted: str) -> Model:
         return _server(wanted)
     provider, _, name = wanted.partition(":")
     if provider not in (*PROVIDERS, "ollama"):
-        known = ("openai", "anthropic", "google", "ollama")
+        known = ("openai", "anthropic", "google", "ollama", "local")
         raise BadStudy(
             f"`{printable(provider)}` is no provider of models; write {_FORMS}."
             f"{suggestion(provider, known)}"

@@ -9,7 +9,7 @@ import numpy as np
 from alder.errors import BadStudy
 from alder.ports import Listen, Model, Submission
 from alder.proposers.brief import VERSION, estimate_tokens, write_brief
-from alder.proposers.llm.form import make_form
+from alder.proposers.llm.form import make_form, make_whole_form
 from alder.proposers.llm.names import choose_names
 from alder.records.evidence import Evidence
 from alder.records.glimpse import Glimpse
@@ -17,6 +17,7 @@ from alder.records.glimpse import Glimpse
 _BRIEF = 6000
 _REPLY = 8000  # a model that thinks before it writes needs most of them for that
 _FEWEST = 256  # a reply of fewer tokens cannot hold a law
+_SEEDS = 2**31  # servers read a seed as a number of 32 bits, some with a sign
 
 
 @final
@@ -25,7 +26,9 @@ class ModelProposer:
     """Propose what a language model writes, one reply for one proposal, read or not.
 
     `tokens` limits the brief it is given and `reply_tokens` what it may write. With `anonymous`
-    all columns are called x0, x1, ... and nothing is said about their meaning.
+    all columns are called x0, x1, ... and nothing is said about their meaning. With `whole` the
+    form holds replies to laws that `reply_tokens` have room for, so that none is cut off; it needs
+    a model that is held to its form.
 
     Example: `alder.ModelProposer(alder.testing.ScriptedModel(["p0*r + p1*v^2"]))`
     """
@@ -35,6 +38,7 @@ class ModelProposer:
     tokens: int = _BRIEF
     reply_tokens: int = _REPLY
     listen: Listen | None = None
+    whole: bool = False
 
     @property
     def name(self) -> str:
@@ -54,11 +58,12 @@ class ModelProposer:
         Nothing is judged here: the loop reads it as hostile input and charges it as a proposal,
         and what is wrong with it stands in the next brief.
         """
-        del rng
         names = choose_names(evidence.grammar, hidden=self.anonymous)
         messages = write_brief(evidence, names, tokens=self.tokens)
         read = sum(estimate_tokens(message.text) for message in messages)
-        form = make_form(evidence.grammar, names.shown_variables, self._at_most(evidence, read))
+        make = make_whole_form if self.whole else make_form
+        at_most, seed = self._at_most(evidence, read), int(rng.integers(_SEEDS))
+        form = make(evidence.grammar, names.shown_variables, at_most, seed)
         if self.listen is not None:
             self.listen(Glimpse(f"waiting for {self.model.name}"))
         reply = self.model.reply(messages, form)
@@ -75,7 +80,7 @@ class ModelProposer:
 
     def _at_most(self, evidence: Evidence, read: int) -> int:
         """Return the most tokens of a reply: no more than are left, but enough for a law."""
-        if evidence.budget.tokens is None:
+        if evidence.budget.tokens is None or self.whole:
             return self.reply_tokens
         left = evidence.budget.tokens - evidence.spent.tokens - read
         return min(self.reply_tokens, max(left, _FEWEST))

@@ -37,12 +37,13 @@ class Server:
     """A model by its name on a server whose address ends before `/chat/completions`.
 
     `seconds` limits every wait for the server. The key is read from the environment with each
-    request and kept nowhere.
+    request and kept nowhere. With a `temperature` words are drawn, with the seed of the form.
     """
 
     address: str
     model: str
     seconds: float = 300.0
+    temperature: float = 0.0
 
     @property
     def name(self) -> str:
@@ -55,7 +56,8 @@ class Server:
             "model": self.model,
             "messages": [{"role": one.role, "content": one.text} for one in messages],
             "max_tokens": form.at_most,
-            "temperature": 0,
+            "temperature": self.temperature,
+            **({"seed": form.seed} if self.temperature and form.seed is not None else {}),
             **self._held_to(form),
         }
         return _read(self._send("POST", "/chat/completions", body), self.model)

@@ -1,0 +1,1 @@
+"""Any proposer, one harness: the same worlds with the search, models and agents."""
