@@ -190,6 +190,17 @@ def test_a_law_whose_coefficients_are_hardly_known_is_vague() -> None:
     assert not is_vague(errors_of(TRUE, rows), 0.25)
 
 
+def test_a_law_that_knows_nothing_about_its_far_rows_is_vague() -> None:
+    values = {"a": 1.0, "b": 2.0, "c": 0.1}
+    law = law_of("a + b*x + c*x*x", values, covariance=np.diag([0.0, 0.0, 0.05**2]))
+    near, x = observed(rng(), 40), np.linspace(90.0, 110.0, 15)
+    far = {"x": x, "y": 1.0 + 2.0 * x + 0.1 * x**2}
+    both = {name: np.concatenate([near[name], far[name]]) for name in far}
+    assert not is_vague(errors_of(law, near), 0.25)
+    assert np.median(errors_of(law, both).coefficient_error) < 0.25
+    assert is_vague(errors_of(law, both), 0.25)
+
+
 def test_balanced_accuracy_is_not_fooled_by_rare_events() -> None:
     happened = np.array([1.0] + [0.0] * 99)
     assert balanced_accuracy(np.full(100, -1.0), happened) == 0.5

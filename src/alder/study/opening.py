@@ -71,6 +71,7 @@ class Asked:
     limits: Safe | None = None
     ledger: str | Path | None = None
     seed: int = 0
+    rollout: float | None = None
 
 
 @final
@@ -82,6 +83,7 @@ class Opened:
     journal: LedgerJournal
     n_dropped: int
     undo: ExitStack
+    vault: Vault
 
     def close(self) -> None:
         """End the vault, let others open the ledger, and remove it where it was private."""
@@ -134,7 +136,7 @@ def open_study(asked: Asked, watch: Watch | None = None) -> Opened:
         _begin(journal, configuration, rows, vault)
         seen = _watched(proposer, watch)
         stages = Stages(seen, vault, refitter(journal), selector, world, held_back)
-        return Opened(stages, journal, rows.n_dropped, undo.pop_all())
+        return Opened(stages, journal, rows.n_dropped, undo.pop_all(), vault)
 
 
 def _watched(proposer: Proposer, watch: Watch | None) -> Proposer:
@@ -258,6 +260,7 @@ def _terms(asked: Asked, rows: StudyRows, world: World) -> Terms:
         group=asked.roles.group,
         time=None if motion is None else time,
         motion=None if time is None else motion,
+        rollout=asked.rollout,
     )
 
 

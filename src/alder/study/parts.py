@@ -94,7 +94,7 @@ def require_in_grammar(guess: Proposal, grammar: Grammar) -> None:
 def as_selector(wanted: str | Selector) -> tuple[str, Selector]:
     """Return a selector and the name under which the configuration knows it."""
     if not isinstance(wanted, str):
-        return type(wanted).__name__, wanted
+        return wanted.name if isinstance(wanted, Named) else type(wanted).__name__, wanted
     if wanted in SELECTORS or wanted not in plugins("selectors"):
         return wanted, named_selector(wanted)
     made = plugin("selectors", wanted)()

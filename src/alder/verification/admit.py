@@ -133,9 +133,11 @@ def _errors(sealed: Sealed, law: Law, role: str) -> Errors:
 def _behaves(sealed: Sealed, law: Law, role: str, errors: Errors) -> bool:
     rows = sealed.rows[role]
     sound = bool(np.isfinite(errors.spread).all() and np.isfinite(errors.noise).all())
-    if not (is_finite(law, errors) and sound and is_stable(law, rows, errors)):
-        return False
     terms = sealed.terms
+    # Equations of a system are followed together as well; see `following`.
+    along = terms.time if terms.rollout is not None else None
+    if not (is_finite(law, errors) and sound and is_stable(law, rows, errors, along)):
+        return False
     if terms.motion is None or terms.time is None or law.objective == "events":
         return True
     return not diverges(law, rows, terms.motion, terms.time, terms.group)
@@ -235,7 +237,7 @@ class _Judge:
             return limit is None or nmse(errors) <= limit
         if is_negligible(errors, criteria.negligible):
             return True
-        if role == ADMISSION and is_vague(errors, criteria.vague):
+        if is_vague(errors, criteria.vague):
             return False
         inputs = {name: self.sealed.rows[role][name] for name in self.sealed.terms.variables}
         limit = criteria.level / len(self.sealed.rows)

@@ -43,10 +43,11 @@ class Criteria:
 
     `level` is the chance of refusing a law that is right, over all tests and roles together.
     `improvement` is the share of the reference's squared error a law must remove. `max_nodes` is
-    the largest structure. `vague` is the largest median standard error of the prediction, from
-    coefficients alone, in units of the target's spread; it counts only above the noise.
-    Errors whose NMSE lies below `negligible` are rounding. `balanced_accuracy` is asked of laws
-    of events. With `thresholds` the tests against the noise give way to fixed limits.
+    the largest structure. `vague` is the largest standard error of the prediction, from
+    coefficients alone, in units of the target's spread, in the median and in the mean square over
+    the rows of each role; it counts only above the noise. Errors whose NMSE lies below `negligible`
+    are rounding. `balanced_accuracy` is asked of laws of events. With `thresholds` the tests
+    against the noise give way to fixed limits.
 
     `own` are criteria of the study's own, each a `Criterion` or the name of a plug-in; a law must
     pass them after all others, on the rows of every role. `level` does not speak for them.
@@ -55,7 +56,7 @@ class Criteria:
     level: float = 0.02
     improvement: float = 0.05
     max_nodes: int = 127
-    vague: float = 0.25
+    vague: float = 0.1
     negligible: float = 1e-12
     balanced_accuracy: float = 0.9
     thresholds: Thresholds | None = None
@@ -214,13 +215,22 @@ def is_negligible(errors: Errors, limit: float) -> bool:
 
 
 def is_vague(errors: Errors, limit: float) -> bool:
-    """Say whether coefficients are so badly known that predictions say little."""
+    """Say whether coefficients are so badly known that predictions say little.
+
+    In the median, or in the mean square: a law that is sure of most rows and of nothing about the
+    far ones would be consistent with whatever is seen there.
+    """
     y = errors.error + errors.prediction
+    unsure, noise = errors.coefficient_error, errors.noise
     quartiles = np.quantile(y, [0.25, 0.75])
-    spread = float(quartiles[1] - quartiles[0]) / 1.349
-    unsure = errors.coefficient_error
-    above_noise = float(np.median(unsure / errors.noise)) > 1.0
-    return above_noise and float(np.median(unsure)) > limit * spread
+    middle = float(quartiles[1] - quartiles[0]) / 1.349
+    in_median = float(np.median(unsure)) > limit * middle and np.median(unsure / noise) > 1.0
+    in_mean = _rms(unsure) > limit * float(np.std(y)) and _rms(unsure) > _rms(noise)
+    return bool(in_median or in_mean)
+
+
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def nmse(errors: Errors) -> float:

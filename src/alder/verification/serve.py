@@ -13,11 +13,15 @@ from typing import Any, BinaryIO, final
 import numpy as np
 
 from alder.errors import AlderError, BadLedger
+from alder.records.dynamics import Dynamics
 from alder.records.law import Law
 from alder.records.lawfile import from_file
+from alder.records.protected import ADMISSION
 from alder.records.verdict import Category, Commitment, Verdict
 from alder.verification.admit import Sealed, admit
 from alder.verification.custody import Custody, commit, keep_answer, open_custody
+from alder.verification.following import followed
+from alder.verification.spending import is_spent
 from alder.verification.terms import Terms
 from alder.verification.wire import BadMessage, LostFrame, Message, encode, read, unpack_rows
 
@@ -44,8 +48,8 @@ def respond(state: State | None, message: Message) -> tuple[State | None, Messag
             case "seal" if state is None:
                 state = seal(message)
                 return state, _sealed(state)
-            case "submit" if state is not None:
-                return submit(state, message.body)
+            case "submit" | "follow" as kind if state is not None:
+                return (submit if kind == "submit" else follow)(state, message.body)
             case _:
                 return state, _error("This message does not belong here.")
     except AlderError as error:
@@ -96,6 +100,26 @@ def submit(state: State, body: bytes) -> tuple[State, Message]:
         custody = keep_answer(state.custody, digest, verdict.category)
         state = State(state.sealed, custody, state.commitments)
     return state, _verdict(verdict)
+
+
+def follow(state: State, body: bytes) -> tuple[State, Message]:
+    """Follow equations of motion along every protected trajectory; this counts as an answer."""
+    terms, answers = state.sealed.terms, state.custody.answers
+    k = len(answers) + 1
+    if terms.rollout is None or terms.time is None:
+        return state, _error("This study asks nothing of solutions in time.")
+    categories: tuple[Category, ...] = tuple(category for _, category in answers)
+    if is_spent(terms.spending, categories):
+        return state, _verdict(Verdict("budget-spent", k))
+    dynamics = Dynamics.read(body.decode())
+    found: Category = "accept"
+    for role, rows in state.sealed.rows.items():
+        found = followed(dynamics, rows, terms.time, terms.rollout)
+        if found != "accept":
+            found = found if role == ADMISSION else "fails-under-shift"
+            break
+    custody = keep_answer(state.custody, dynamics.digest, found)
+    return State(state.sealed, custody, state.commitments), _verdict(Verdict(found, k))
 
 
 def serve(take: Callable[[int], bytes], give: Callable[[bytes], None]) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.consistency import Errors
@@ -26,27 +27,47 @@ def is_finite(law: Law, errors: Errors) -> bool:
     return bool((np.abs(errors.at_rows) < ceiling).all())
 
 
-def is_stable(law: Law, columns: Mapping[str, FloatArray], errors: Errors) -> bool:
+def is_stable(
+    law: Law, columns: Mapping[str, FloatArray], errors: Errors, time: str | None = None
+) -> bool:
     """Say whether a law's values between rows and under rounding stay what they are on rows.
 
     Lines between pairs of rows are searched, not a box around them: a pole where no row can lie, as
     in 1/(a - b) with a > b throughout, is none of the law's faults. Outcomes take no part, so that
-    this answer reveals nothing about them.
+    this answer reveals nothing about them. With `time`, lines join rows that follow each other on
+    a trajectory: the states of a system cannot pass a pole of its rates, so that one between two
+    trajectories is where no row can lie.
     """
     f = errors.at_rows
-    if not _peak_between(law, columns, len(f)) <= _PEAK * float(np.abs(f).max()) + 1e-300:
+    ends = _ends(len(f), None if time is None else columns[time])
+    if not _peak_between(law, columns, ends) <= _PEAK * float(np.abs(f).max()) + 1e-300:
         return False
     moved = _NODE_ERROR * rounding_bound(law.structure, columns, law.values, law.floors)
     scale = np.maximum(errors.noise, 1e-3 * float(np.std(errors.prediction)))
     return bool(np.median(errors.segments.total(moved) / scale) < 1.0)
 
 
-def _peak_between(law: Law, columns: Mapping[str, FloatArray], n_rows: int) -> float:
+def _ends(n_rows: int, time: FloatArray | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Choose the rows that lines join, the same for all laws."""
+    rng = np.random.default_rng(0)
+    if time is None:
+        first, second = rng.integers(n_rows, size=(2, _LINES))
+        return first, second
+    followed = np.flatnonzero(np.diff(time) > 0.0)
+    if not len(followed):
+        return np.zeros(_LINES, dtype=np.intp), np.zeros(_LINES, dtype=np.intp)
+    first = followed[rng.integers(len(followed), size=_LINES)]
+    return first, first + 1
+
+
+def _peak_between(
+    law: Law, columns: Mapping[str, FloatArray], ends: tuple[NDArray[np.intp], NDArray[np.intp]]
+) -> float:
     """Return the largest value on lines between rows, and where a denominator vanishes on them."""
     names = [variable.name for variable in law.variables]
     if not names:
         return 0.0
-    first, second = np.random.default_rng(0).integers(n_rows, size=(2, _LINES))  # the same for all
+    first, second = ends
     starts = {name: columns[name][first][:, None] for name in names}
     steps = {name: columns[name][second][:, None] - starts[name] for name in names}
 

@@ -30,7 +30,8 @@ class Terms:
     `sigma` the column of error bars in protected rows and `group` that of groups with an offset
     each; `sums` names the observation each row belongs to, where targets are sums over rows. Where
     the target is a rate of change, `motion` says of what, and `time` is the column in
-    which trajectories run on.
+    which trajectories run on. `rollout` is the NMSE asked of the states of a whole system, where it
+    is followed along protected trajectories.
     """
 
     variables: tuple[str, ...]
@@ -43,6 +44,7 @@ class Terms:
     time: str | None = None
     motion: Motion | None = None
     sums: str | None = None
+    rollout: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse terms under which everything, or nothing, is admitted."""
@@ -69,6 +71,7 @@ class Terms:
             "group": self.group,
             "time": self.time,
             "sums": self.sums,
+            "rollout": self.rollout,
             "motion": None
             if self.motion is None
             else {"state": self.motion.state, "kinematics": dict(self.motion.kinematics)},
@@ -97,6 +100,7 @@ class Terms:
             time=value.get("time"),
             motion=Motion(**value["motion"]) if "motion" in value else None,
             sums=value.get("sums"),
+            rollout=value.get("rollout"),
         )
 
     @property

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, final, get_args
 
 from alder.errors import AlderError, BadLedger, BadStudy, VerifierFailed
+from alder.records.dynamics import Dynamics
 from alder.records.law import Law
 from alder.records.protected import Protected
 from alder.records.verdict import Category, Commitment, Verdict
@@ -83,6 +84,11 @@ class Vault:
         """Judge one law; raise `VerifierFailed` where the vault stopped, hung or talks nonsense."""
         answer = self._ask(Message({"kind": "submit"}, law.text().encode()), expected="verdict")
         return _verdict(answer)
+
+    def follow(self, dynamics: Dynamics) -> Verdict:
+        """Judge equations of motion together, along whole protected trajectories."""
+        message = Message({"kind": "follow"}, dynamics.text().encode())
+        return _verdict(self._ask(message, expected="verdict"))
 
     def close(self) -> None:
         """End the process; the rows are gone with it."""

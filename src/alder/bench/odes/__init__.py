@@ -1,0 +1,1 @@
+"""The two benchmarks of differential equations, ODEBench and ODEBase."""

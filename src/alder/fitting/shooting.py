@@ -1,0 +1,194 @@
+r"""Fit a system to trajectories: shooting over segments, with exact sensitivities.
+
+$$\chi^2(p, s) = \sum_{k} \left(\frac{y_k - x(t_k; s, p)}{\sigma}\right)^2$$
+
+Every segment has a start $s$ of its own, eliminated from the normal equations segment by segment;
+the parameters $p$ are shared. Levenberg and Marquardt's steps; a step onto which a solution ends
+early is no step. Long trajectories are first cut into pieces, whose solutions cannot run far from
+the samples, and the pieces are joined while the fit follows (`shoot_growing`).
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.fitting.flows import Flow, Solution
+from alder.fitting.samples import Samples
+
+_MOST_ITERATIONS = 30
+_STALLED = 1e-5  # relative gain of a step that ends the descent
+_MOST_DAMPING = 1e10
+_SHORTEST = 8  # samples of the first pieces
+_DAMAGE = 4.0  # times chi2 a joined piece may have before it is fitted: beyond, it ran away
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Shot:
+    """A fitted flow: parameters, starts (segments, d), chi2, covariance, and the solution.
+
+    `covariance` is for noise `sigma`; it is infinite in directions the samples do not determine.
+    `sound` says whether every segment was followed to its end.
+    """
+
+    values: FloatArray
+    starts: FloatArray
+    chi2: float
+    covariance: FloatArray
+    solution: Solution
+    samples: Samples
+    sound: bool
+    n_solved: int
+
+    @property
+    def n_free(self) -> int:
+        """Degrees of freedom of the residuals."""
+        return self.samples.states.size - self.starts.size - len(self.values)
+
+
+def shoot(
+    flow: Flow,
+    samples: Samples,
+    values: FloatArray,
+    starts: FloatArray,
+    sigma: FloatArray,
+    most: int = _MOST_ITERATIONS,
+) -> Shot:
+    """Fit the parameters and the starts of all segments, from a first guess of both."""
+    p, s = np.array(values, dtype=np.float64), np.array(starts, dtype=np.float64)
+    damping, n_solved = 1e-4, 1
+    solution = flow.solve(samples, s, p, sensitivities=True)
+    chi2 = _chi2(samples, solution, sigma)
+    for _ in range(most if np.isfinite(chi2) else 0):
+        blocks = _Blocks.of(samples, solution, sigma, len(p))
+        before = chi2
+        while damping < _MOST_DAMPING:
+            dp, ds = blocks.step(damping)
+            trial = flow.solve(samples, s + ds, p + dp, sensitivities=True)
+            n_solved += 1
+            found = _chi2(samples, trial, sigma)
+            if found < chi2:
+                p, s, solution, chi2, damping = p + dp, s + ds, trial, found, damping / 8.0
+                break
+            damping = max(damping * 8.0, 1e-6)
+        if before - chi2 <= _STALLED * max(chi2, 1e-300):
+            break
+    covariance = (
+        _Blocks.of(samples, solution, sigma, len(p)).covariance()
+        if np.isfinite(chi2)
+        else np.full((len(p), len(p)), np.inf)
+    )
+    return Shot(p, s, chi2, covariance, solution, samples, bool(np.isfinite(chi2)), n_solved)
+
+
+def shoot_growing(
+    flow: Flow, samples: Samples, values: FloatArray, smoothed: FloatArray, sigma: FloatArray
+) -> Shot:
+    """Fit pieces of the trajectories first, then longer ones, up to whole trajectories.
+
+    `smoothed` are states at the samples, where pieces start. Pieces stay as long as they were
+    where longer ones run away from the samples, as they do where the motion is chaotic.
+    """
+    longest = int(np.diff(samples.firsts).max())
+    length = min(_SHORTEST, longest)
+    best: Shot | None = None
+    near = smoothed
+    while True:
+        pieces = samples if length >= longest else samples.cut(length)
+        starts = near[pieces.firsts[:-1]]
+        shot = shoot(flow, pieces, values if best is None else best.values, starts, sigma)
+        if best is not None and not _follows(shot, best):
+            return best
+        best = shot
+        if shot.sound:
+            near = shot.solution.states
+        if length >= longest:
+            return best
+        length = min(2 * length, longest)
+
+
+def _follows(longer: Shot, shorter: Shot) -> bool:
+    """Say whether joined pieces still fit, with their fewer starts."""
+    if not longer.sound:
+        return not shorter.sound
+    before = shorter.chi2 / max(shorter.n_free, 1)
+    return longer.chi2 / max(longer.n_free, 1) <= _DAMAGE * max(before, 1.0)
+
+
+def _chi2(samples: Samples, solution: Solution, sigma: FloatArray) -> float:
+    """Return the weighted sum of squares; infinite where a segment ends early."""
+    if (solution.reached < np.diff(samples.firsts)).any():
+        return np.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        chi2 = float(np.sum(np.square((samples.states - solution.states) / sigma)))
+    return chi2 if np.isfinite(chi2) else np.inf
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """Normal equations with one block for each segment's start."""
+
+    pp: FloatArray  # (P, P)
+    sp: FloatArray  # (segments, d, P)
+    ss: FloatArray  # (segments, d, d)
+    bp: FloatArray
+    bs: FloatArray
+
+    @staticmethod
+    def of(samples: Samples, solution: Solution, sigma: FloatArray, n_p: int) -> "_Blocks":
+        d = samples.n_states
+        J = solution.sensitivities / sigma[:, None]
+        r = (samples.states - solution.states) / sigma
+        Js, Jp = J[:, :, :d], J[:, :, d : d + n_p]
+
+        def by_segment(left: FloatArray, right: FloatArray) -> FloatArray:
+            return np.add.reduceat(
+                np.einsum("nia,nib->nab", left, right), samples.firsts[:-1], axis=0
+            )
+
+        flat = Jp.reshape(r.size, n_p)
+        return _Blocks(
+            flat.T @ flat,
+            by_segment(Js, Jp),
+            by_segment(Js, Js),
+            flat.T @ r.ravel(),
+            by_segment(Js, r[:, :, None])[:, :, 0],
+        )
+
+    def step(self, damping: float) -> tuple[FloatArray, FloatArray]:
+        """Return the damped step of the parameters and of the starts."""
+        ss = self.ss * (1.0 + damping * np.eye(self.ss.shape[1]))
+        inverse = _inverses(ss)
+        own = np.maximum(np.diag(self.pp), 1e-300)
+        schur, right = self._schur(inverse)
+        schur = schur + damping * np.diag(own)
+        scale = 1.0 / np.sqrt(own)
+        dp = scale * np.linalg.lstsq(schur * np.outer(scale, scale), right * scale, rcond=1e-14)[0]
+        ds = np.einsum("sab,sb->sa", inverse, self.bs - self.sp @ dp)
+        return dp, ds
+
+    def covariance(self) -> FloatArray:
+        """Return the covariance of the parameters, with the starts unknown too."""
+        inverse = _inverses(self.ss)
+        schur, _ = self._schur(inverse)
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(self.pp), 1e-300))
+        sizes, modes = np.linalg.eigh(schur * np.outer(scale, scale))
+        small = sizes < 1e-12 * max(float(sizes.max(initial=0.0)), 1e-300)
+        spread = (modes / np.where(small, 1.0, sizes)) @ modes.T
+        found = spread * np.outer(scale, scale)
+        lost = np.square(modes[:, small]).sum(axis=1) > 1e-8
+        found[lost, :] = found[:, lost] = np.inf
+        return found
+
+    def _schur(self, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+        schur = self.pp - np.einsum("sap,sab,sbq->pq", self.sp, inverse, self.sp, optimize=True)
+        right = self.bp - np.einsum("sap,sab,sb->p", self.sp, inverse, self.bs, optimize=True)
+        return schur, right
+
+
+def _inverses(blocks: FloatArray) -> FloatArray:
+    """Invert symmetric blocks; directions without weight have none."""
+    return np.asarray(np.linalg.pinv(blocks, rcond=1e-13, hermitian=True), dtype=np.float64)

@@ -1,0 +1,93 @@
+r"""Search nested spaces for the law of one rate; compare them all by description length."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.expr.nodes import Const
+from alder.expr.operators import Floors
+from alder.proposers.search.fields.description import Field, Fields
+from alder.proposers.search.fields.exploring import look
+from alder.proposers.search.fields.further import Ranges, bends, ridges
+from alder.proposers.search.fields.monomials import Atoms
+from alder.proposers.search.fields.spaces import (
+    Space,
+    lifted_atoms,
+    mixed_atoms,
+    nested,
+    plain_atoms,
+    polynomials,
+    ratios,
+)
+
+# The most columns of a space over lifted atoms, and rows for each of them.
+_LIFTED_COLUMNS, _ROWS_PER_COLUMN = 90, 3.5
+_LIFTED_RATIOS = ((1, 1), (1, 2), (2, 2))
+
+
+def find_fields(
+    columns: Mapping[str, FloatArray],
+    y: FloatArray,
+    *,
+    allowed: set[str],
+    max_nodes: int,
+    floors: Floors,
+    ranges: Ranges,
+) -> list[Field]:
+    """Return laws of a target by description length, the shortest first.
+
+    Every stage has its own limits of effort, and compares all its spaces unless a law of short
+    numbers alone is exact. The first stage that holds a law exact to rounding is the last.
+    """
+    fields = Fields(columns, y, max_nodes)
+    if np.ptp(y) == 0.0:
+        return [Field(Const(float(y[0])), {}, 0.0, 0.0, "constant")]
+    plain, n = plain_atoms(columns), len(y)
+    stages: list[Callable[[], None]] = [
+        lambda: look(fields, nested(polynomials(plain, n, "polynomial"))),
+        lambda: look(fields, _lifted_sums(columns, n, allowed, floors)),
+        lambda: look(fields, nested(ratios(plain, n, "ratio"))),
+        lambda: look(fields, _lifted_ratios(columns, n, allowed, floors)),
+        lambda: ridges(fields, allowed),
+        lambda: bends(fields, allowed, ranges),
+    ]
+    with np.errstate(all="ignore"):
+        for stage in stages:
+            stage()
+            if fields.is_exact() or fields.is_settled():
+                break
+    return sorted(fields.found.values(), key=lambda one: one.length)
+
+
+def _lifted_sums(
+    columns: Mapping[str, FloatArray], n: int, allowed: set[str], floors: Floors
+) -> Iterator[Space]:
+    """Yield polynomials of lifted atoms, one family of functions first, then two."""
+    lifted = lifted_atoms(columns, allowed, floors)
+    for label, atoms in chain(lifted, mixed_atoms(columns, allowed, floors)):
+        one = (0,) * len(atoms.exprs)
+        for degree in (1, 2, 3):
+            above = atoms.monomials(degree)
+            if len(above) <= _most(n):
+                yield Space(label, atoms, above, (one,))
+
+
+def _lifted_ratios(
+    columns: Mapping[str, FloatArray], n: int, allowed: set[str], floors: Floors
+) -> Iterator[Space]:
+    """Yield ratios of low degree of lifted atoms."""
+    for label, atoms in lifted_atoms(columns, allowed, floors):
+        yield from _ratios_of(atoms, n, label)
+
+
+def _ratios_of(atoms: Atoms, n: int, label: str) -> Iterator[Space]:
+    for below, above in _LIFTED_RATIOS:
+        P, Q = atoms.monomials(below), atoms.monomials(above)
+        if len(P) + len(Q) <= _most(n):
+            yield Space(label, atoms, Q, P)
+
+
+def _most(n_rows: int) -> float:
+    return min(n_rows / _ROWS_PER_COLUMN, _LIFTED_COLUMNS)

@@ -1,0 +1,1 @@
+"""Laws from sampled states: libraries of terms, regression without derivatives, and polishing."""

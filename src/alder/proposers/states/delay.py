@@ -1,0 +1,48 @@
+"""Dead time: by how much what acts on the system lags behind what the log says."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from alder.fitting.samples import Samples
+
+_MOST = 20  # samples
+_LONGEST_SHARE = 0.2  # of the shortest trajectory
+
+
+def delays(samples: Samples) -> list[float]:
+    """Return the dead times to try: whole sampling intervals, none first."""
+    if not samples.inputs.shape[1]:
+        return [0.0]
+    gaps = np.diff(samples.times)
+    gaps = gaps[gaps > 0.0]
+    shortest = int(np.diff(samples.firsts).min())
+    n = min(_MOST, int(_LONGEST_SHARE * shortest))
+    return [k * float(np.median(gaps)) for k in range(n + 1)]
+
+
+def delayed(samples: Samples, delay: float) -> Samples:
+    """Return the samples with the inputs as they arrive; rows before the first arrival go."""
+    if delay <= 0.0:
+        return samples
+    keep: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    inputs = samples.inputs.copy()
+    firsts = [0]
+    for s in range(samples.n_segments):
+        part = samples.rows_of(s)
+        t = samples.times[part]
+        slack = 1e-6 * delay
+        source = np.searchsorted(t, t - delay + slack, side="right") - 1
+        inputs[part] = samples.inputs[part][np.maximum(source, 0)]
+        rows = np.flatnonzero(source >= 0) + part.start
+        if len(rows) >= 2:
+            keep.append(rows.astype(np.int64))
+            firsts.append(firsts[-1] + len(rows))
+    rows = np.concatenate(keep)
+    return replace(
+        samples,
+        times=samples.times[rows],
+        states=samples.states[rows],
+        inputs=inputs[rows],
+        firsts=np.array(firsts, dtype=np.int64),
+    )

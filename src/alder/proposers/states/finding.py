@@ -1,0 +1,216 @@
+"""From samples to a system: routes, what public validation says of each, and the last fit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.expr.nodes import Expr
+from alder.fitting.samples import Samples
+from alder.fitting.shooting import Shot, shoot
+from alder.fitting.smoothing import Smooth, as_measured, smooth
+from alder.proposers.states.delay import delayed, delays
+from alder.proposers.states.model import Model, Pick, Problem, make_flow
+from alder.proposers.states.search import (
+    misfit,
+    polish,
+    refine,
+    slope_picks,
+    step_noise,
+    weak_picks,
+)
+from alder.proposers.states.terms import Library, make_library
+
+Route: TypeAlias = Literal["smoothed derivatives", "weak form", "one-step regression", "shooting"]
+
+_PUBLIC_SHARE = 4  # one trajectory in so many is held for validation
+_POLYNOMIAL = 1  # the highest level of the library that holds nothing but polynomials
+_NOISE_ROUNDS = 3
+_SMALLER = 0.85  # of the noise assumed: what counts as less
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """What is asked: names of states and inputs, operators, rates that are known, and the kind."""
+
+    states: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ("add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos")
+    known: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
+    discrete: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """States, then inputs."""
+        return (*self.states, *self.inputs)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A system by one route, and its chi2 per free number on the validation trajectories."""
+
+    route: Route
+    level: int
+    model: Model
+    validation: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The chosen system fitted to all public samples, and what stood beside it."""
+
+    model: Model
+    problem: Problem
+    library: Library
+    route: Route
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def shot(self) -> Shot | None:
+        """How it was fitted; None where shooting failed."""
+        return self.model.shot
+
+    @property
+    def chi2(self) -> float:
+        """The sum of squares per degree of freedom in units of the noise; one where all is said."""
+        shot = self.shot
+        return np.inf if shot is None or not shot.sound else shot.chi2 / max(shot.n_free, 1)
+
+
+def find(samples: Samples, setting: Setting) -> Found:
+    """Find the rates of all states: search on part of the trajectories, choose on the others.
+
+    The chosen structure is refined and fitted on all of them.
+    """
+    train, held = _split(samples)
+    problem, smoothed, library = _pose(train, setting)
+    candidates = tuple(_candidates(problem, smoothed, library, held))
+    best = _choose(candidates)
+    whole, smoothed, _ = _pose(samples, setting)
+    model, whole = _fit_all(best, whole, smoothed, library)
+    return Found(model, whole, library, best.route, candidates)
+
+
+def find_delay(samples: Samples, setting: Setting) -> float:
+    """Return the dead time of the inputs under which rates are described shortest."""
+    found: list[tuple[float, float]] = []
+    for delay in delays(samples):
+        problem, smoothed, library = _pose(delayed(samples, delay), setting)
+        # The noise of a discrete system is what the terms leave, so it says itself how good
+        # they are; that of a continuous one does not depend on the inputs.
+        score = (
+            float(np.log(problem.sigma).sum())
+            if setting.discrete
+            else misfit(problem, smoothed, library, _POLYNOMIAL)
+        )
+        found.append((score, delay))
+    return min(found)[1]
+
+
+def _pose(samples: Samples, setting: Setting) -> tuple[Problem, Smooth, Library]:
+    smoothed = as_measured(samples) if setting.discrete else smooth(samples)
+    near = smoothed.values()
+    table = np.concatenate([near, samples.inputs], axis=1)
+    rows = {name: table[:, i] for i, name in enumerate(setting.columns)}
+    library = make_library(setting.columns, setting.operators, rows)
+    known = {setting.states.index(name): rate for name, rate in setting.known.items()}
+    sigma = step_noise(samples, library) if setting.discrete else smoothed.sigma
+    problem = Problem(samples, setting.columns, sigma, near, known, discrete=setting.discrete)
+    return problem, smoothed, library
+
+
+def _split(samples: Samples) -> tuple[Samples, Samples]:
+    """Hold whole trajectories for validation where there are enough, else the last rows of each."""
+    n = samples.n_segments
+    if n >= _PUBLIC_SHARE:
+        held = list(range(_PUBLIC_SHARE - 1, n, _PUBLIC_SHARE))
+        return samples.take([s for s in range(n) if s not in held]), samples.take(held)
+    lengths = np.diff(samples.firsts)
+    cuts = samples.firsts[:-1] + np.maximum((lengths * 3) // 4, 2)
+    firsts = np.unique(np.concatenate([samples.firsts, cuts[lengths >= 8]]))
+    pieces = replace(samples, firsts=firsts)
+    starts = set(samples.firsts.tolist())
+    early = [s for s in range(pieces.n_segments) if int(firsts[s]) in starts]
+    late = [s for s in range(pieces.n_segments) if s not in early]
+    return pieces.take(early), pieces.take(late or early)
+
+
+def _candidates(
+    problem: Problem, smoothed: Smooth, library: Library, held: Samples
+) -> Iterator[Candidate]:
+    """Yield a system by every route."""
+    top = max(library.levels)
+    if not problem.discrete:
+        for level in (_POLYNOMIAL, top):
+            rough = slope_picks(problem, smoothed, library, level)
+            yield _candidate("smoothed derivatives", level, Model(rough), problem, held)
+    regressed: Route = "one-step regression" if problem.discrete else "weak form"
+    for level in (_POLYNOMIAL, top):
+        picks = weak_picks(problem, smoothed, library, level)
+        yield _candidate(regressed, level, Model(picks), problem, held)
+        model, _ = _refined(picks, problem, library, level)
+        yield _candidate("shooting", level, model, problem, held)
+
+
+def _refined(
+    picks: Sequence[Pick], problem: Problem, library: Library, level: int
+) -> tuple[Model, Problem]:
+    """Refine with the noise as the residuals show it, where smoothing thought it larger."""
+    model = refine(picks, problem, library, level)
+    for _ in range(_NOISE_ROUNDS):
+        sigma = residual_noise(model.shot)
+        if sigma is None or (sigma > _SMALLER * problem.sigma).all():
+            return model, problem
+        problem = problem.with_noise(np.minimum(sigma, problem.sigma))
+        model = refine(model.picks, problem, library, level)
+    return model, problem
+
+
+def residual_noise(shot: Shot | None) -> FloatArray | None:
+    """Return the standard deviation of the residuals of each state."""
+    if shot is None or not shot.sound:
+        return None
+    residuals = shot.samples.states - shot.solution.states
+    share = max(shot.n_free, 1) / residuals.size
+    size = np.sqrt(np.mean(np.square(shot.samples.states), axis=0))
+    return np.maximum(np.sqrt(np.mean(np.square(residuals), axis=0) / share), 1e-12 * size + 1e-300)
+
+
+def _candidate(
+    route: Route, level: int, model: Model, problem: Problem, held: Samples
+) -> Candidate:
+    return Candidate(route, level, model, validation_error(model.picks, problem, held))
+
+
+def validation_error(picks: Sequence[Pick], problem: Problem, held: Samples) -> float:
+    """Return chi2 per free number on trajectories of which only the starts are fitted."""
+    flow, values = make_flow(picks, problem)
+    still = flow.held_at(values)
+    shot = shoot(still, held, np.zeros(0), held.start_rows(), problem.sigma)
+    return shot.chi2 / max(shot.n_free, 1) if shot.sound else np.inf
+
+
+def _choose(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the best on validation; of those as good within its scatter, the fewest terms."""
+    least = min(one.validation for one in candidates)
+    if not np.isfinite(least):
+        return min(candidates, key=lambda one: (one.model.length, len(one.model.picks)))
+    near = [one for one in candidates if one.validation <= 1.1 * least + 1e-300]
+    return min(near, key=lambda one: (one.route != "shooting", one.model.length))
+
+
+def _fit_all(
+    best: Candidate, problem: Problem, smoothed: Smooth, library: Library
+) -> tuple[Model, Problem]:
+    """Fit the chosen system to all samples; shooting refines it, where its solutions hold."""
+    model, known = _refined(best.model.picks, problem, library, best.level)
+    if model.shot is not None and model.shot.sound:
+        return model, known
+    read = slope_picks if best.route == "smoothed derivatives" else weak_picks
+    picks = read(problem, smoothed, library, best.level)
+    return polish(picks, problem, library), problem

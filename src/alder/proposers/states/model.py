@@ -1,0 +1,114 @@
+"""A system as sums of chosen terms, and as structure trees that can be fitted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.expr.nodes import Apply, Const, Expr, Param, parameters
+from alder.expr.operators import operator
+from alder.fitting.flows import Flow
+from alder.fitting.samples import Samples
+from alder.fitting.shooting import Shot
+from alder.proposers.states.terms import Library, Term
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One summand of the rate of one state, with its coefficient."""
+
+    state: int
+    term: Term
+    coefficient: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What is to be explained: samples of named columns, states first, and the noise of each.
+
+    `known` holds rates that are given, by the number of the state.
+    """
+
+    samples: Samples
+    columns: tuple[str, ...]
+    sigma: FloatArray
+    near: FloatArray
+    known: Mapping[int, Expr] = field(default_factory=dict[int, Expr])
+    discrete: bool = False
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states."""
+        return self.columns[: self.samples.n_states]
+
+    def with_noise(self, sigma: FloatArray) -> "Problem":
+        """Return the problem with other standard deviations."""
+        return replace(self, sigma=sigma)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Chosen summands with fitted numbers, and how they were fitted."""
+
+    picks: tuple[Pick, ...]
+    shot: Shot | None = None
+    length: float = np.inf
+
+
+def structures(picks: Sequence[Pick], problem: Problem) -> tuple[list[Expr], dict[str, float]]:
+    """Return the rate of every state as a tree, and the values of all parameters."""
+    parts: list[list[Expr]] = [[] for _ in problem.states]
+    values: dict[str, float] = {}
+    for number, pick in enumerate(picks, start=1):
+        inside, own = pick.term.named(str(number))
+        name = f"c{number}"
+        values |= {name: pick.coefficient, **own}
+        is_one = isinstance(inside, Const)
+        parts[pick.state].append(
+            Param(name) if is_one else Apply(operator("mul"), (Param(name), inside))
+        )
+    rates = [problem.known[i] if i in problem.known else _sum(each) for i, each in enumerate(parts)]
+    return rates, values
+
+
+def make_flow(picks: Sequence[Pick], problem: Problem) -> tuple[Flow, FloatArray]:
+    """Return the system of the chosen summands, and its parameters in their order."""
+    rates, values = structures(picks, problem)
+    flow = Flow.of(rates, problem.columns, discrete=problem.discrete)
+    return flow, np.array([values[name] for name in flow.parameters])
+
+
+def with_fitted(picks: Sequence[Pick], flow: Flow, fitted: FloatArray) -> tuple[Pick, ...]:
+    """Put fitted numbers into the summands."""
+    value_of = dict(zip(flow.parameters, fitted.tolist(), strict=True))
+    found: list[Pick] = []
+    for number, pick in enumerate(picks, start=1):
+        inside = parameters(pick.term.expr)
+        values = tuple(value_of[f"{name}{number}"] for name in inside)
+        term = replace(pick.term, values=values)
+        found.append(Pick(pick.state, term, value_of[f"c{number}"]))
+    return tuple(found)
+
+
+def mixture(picks: Sequence[Pick], library: Library, n_states: int) -> tuple[Library, FloatArray]:
+    """Return the library with the model's own shapes in it, and the coefficients over it."""
+    terms = list(library.terms)
+    places: list[int] = []
+    for pick in picks:
+        if pick.term not in terms:
+            terms.append(pick.term)
+        places.append(terms.index(pick.term))
+    mix = np.zeros((n_states, len(terms)))
+    for pick, place in zip(picks, places, strict=True):
+        mix[pick.state, place] += pick.coefficient
+    return Library(library.columns, tuple(terms)), mix
+
+
+def _sum(parts: Sequence[Expr]) -> Expr:
+    return reduce(lambda a, b: Apply(operator("add"), (a, b)), parts) if parts else Const(0.0)

@@ -1,0 +1,254 @@
+r"""Find the terms of a system from sampled states alone.
+
+First each rate is regressed on a library in weak form, which needs no derivative. Then the choice
+is made again along solutions of the model itself: the sensitivities of a solution by *every*
+coefficient of the library, zero ones included, are the columns of a regression of the samples,
+whose noise is white. That regression is what the likelihood says to first order, so terms that
+smoothing made up are dropped and terms it hid are found. The chosen terms are fitted by shooting,
+and the whole is repeated while the description gets shorter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.fitting.flows import Flow
+from alder.fitting.samples import Samples
+from alder.fitting.shooting import Shot, shoot_growing
+from alder.fitting.smoothing import Smooth
+from alder.fitting.subsets import Normal, Subset, choose, least_squares, solve
+from alder.fitting.weakform import weak_rows
+from alder.proposers.states.model import (
+    Model,
+    Pick,
+    Problem,
+    make_flow,
+    mixture,
+    with_fitted,
+)
+from alder.proposers.states.terms import Library
+
+_ROUNDS = 8
+_LEAST_GAIN = 1e-3
+_SIMPLE = 2  # the level whose terms say what the noise of a step is
+_MOST_TERMS = 10  # of one rate
+_FOLLOWED = 10.0  # times the span of the samples
+_SURPRISE = 2.0 * np.log(1000.0)  # one in a thousand laws of nature does so
+
+
+def weak_picks(problem: Problem, smooth: Smooth, library: Library, level: int) -> tuple[Pick, ...]:
+    """Choose terms for every state by regression in weak form, up to a level of the library."""
+    columns, sides = regression_rows(problem, smooth, library)
+    return _regressed(problem, library, level, columns, sides, problem.sigma[None, :])
+
+
+def regression_rows(
+    problem: Problem, smooth: Smooth, library: Library
+) -> tuple[FloatArray, FloatArray]:
+    """Return columns and left-hand sides: the weak form, or one step where time is discrete."""
+    if problem.discrete:
+        return step_rows(problem.samples, library)
+    rows = weak_rows(problem.samples, smooth, library.values)
+    return rows.columns, rows.sides
+
+
+def step_rows(samples: Samples, library: Library) -> tuple[FloatArray, FloatArray]:
+    """Return the library at every sample that has a next one, and the next states."""
+    table = np.concatenate([samples.states, samples.inputs], axis=1)
+    is_last = np.zeros(len(table), dtype=np.bool_)
+    is_last[samples.firsts[1:] - 1] = True
+    before = np.flatnonzero(~is_last)
+    return library.values(table[before]), samples.states[before + 1]
+
+
+def step_noise(samples: Samples, library: Library) -> FloatArray:
+    """Estimate the noise of a discrete system from what its simple terms leave of one step.
+
+    Noise of a sample is in the step to it and in the step from it.
+    """
+    columns, sides = step_rows(samples, library)
+    simple = columns[:, library.up_to(_SIMPLE)]
+    scale = np.maximum(np.abs(simple).max(axis=0), 1e-300)
+    rest = sides - (simple / scale) @ least_squares(simple / scale, sides)
+    n_free = max(len(sides) - simple.shape[1], 1)
+    size = np.sqrt(np.mean(np.square(sides), axis=0))
+    return np.maximum(np.sqrt(np.square(rest).sum(axis=0) / n_free / 2.0), 1e-9 * size + 1e-300)
+
+
+def misfit(problem: Problem, smooth: Smooth, library: Library, level: int) -> float:
+    """Return how long the rates are described in regression, all states together, for each row."""
+    columns, sides = regression_rows(problem, smooth, library)
+    costs = library.costs(problem.samples.states.size)
+    total = 0.0
+    for state in range(problem.samples.n_states):
+        if state not in problem.known:
+            error = problem.sigma[state]
+            normal = Normal.of(columns / error, sides[:, state] / error)
+            total += _nested(normal, costs, library, level).length / len(sides)
+    return total
+
+
+def slope_picks(problem: Problem, smooth: Smooth, library: Library, level: int) -> tuple[Pick, ...]:
+    """Choose terms for every state by regression of smoothed rates, with their errors."""
+    table = np.concatenate([smooth.values(), problem.samples.inputs], axis=1)
+    return _regressed(
+        problem, library, level, library.values(table), smooth.slopes(), smooth.slope_errors()
+    )
+
+
+def _regressed(
+    problem: Problem,
+    library: Library,
+    level: int,
+    columns: FloatArray,
+    sides: FloatArray,
+    errors: FloatArray,
+) -> tuple[Pick, ...]:
+    costs = library.costs(problem.samples.states.size)
+    picks: list[Pick] = []
+    for state in range(problem.samples.n_states):
+        if state in problem.known:
+            continue
+        error = np.broadcast_to(errors, sides.shape)[:, state]
+        normal = Normal.of(columns / error[:, None], sides[:, state] / error)
+        found = _nested(normal, costs, library, level)
+        picks += [
+            Pick(state, library.terms[place], float(value))
+            for place, value in zip(found.columns, found.coefficients, strict=True)
+        ]
+    return tuple(picks)
+
+
+def _nested(normal: Normal, costs: FloatArray, library: Library, level: int) -> Subset:
+    """Search level by level, each from where the one below ended; keep the shortest."""
+    best = solve(normal, (), costs)
+    start: Sequence[int] = ()
+    for top in [each for each in library.levels if each <= level]:
+        barred = np.ones(len(costs), dtype=np.bool_)
+        barred[library.up_to(top)] = False
+        within = np.where(barred, np.inf, costs)
+        found = choose(normal, within, start, most=_MOST_TERMS)
+        start = found.columns
+        if found.length < best.length:
+            best = found
+    return best
+
+
+def polish(picks: Sequence[Pick], problem: Problem, library: Library) -> Model:
+    """Fit all numbers of a model by shooting, and say how long its description is."""
+    flow, values = make_flow(picks, problem)
+    shot = shoot_growing(flow, problem.samples, values, problem.near, problem.sigma)
+    fitted = with_fitted(picks, flow, shot.values)
+    return Model(fitted, shot, _length(fitted, flow, shot, problem, library))
+
+
+def refine(picks: Sequence[Pick], problem: Problem, library: Library, level: int) -> Model:
+    """Improve a model along its own solutions until its description gets no shorter."""
+    best = polish(picks, problem, library)
+    for _ in range(_ROUNDS):
+        shot = best.shot
+        if shot is None or not shot.sound:
+            return best
+        again = _chosen_along(best, shot, problem, library, level)
+        if again is None:
+            return best
+        if shot.samples.n_segments == problem.samples.n_segments:
+            problem = replace(problem, near=shot.solution.states)
+        found = polish(again, problem, library)
+        if not found.length < best.length - _LEAST_GAIN:
+            return best
+        best = found
+    return best
+
+
+def _chosen_along(
+    model: Model, shot: Shot, problem: Problem, library: Library, level: int
+) -> tuple[Pick, ...] | None:
+    """Choose all terms again from the sensitivities along the model's solutions."""
+    n_states = problem.samples.n_states
+    usable = Library(library.columns, tuple(t for t in library.terms if t.level <= level))
+    whole, mix = mixture(model.picks, usable, n_states)
+    X, r = _sensitivity_rows(whole, mix, problem, shot)
+    if not np.isfinite(X).all():
+        return None
+    y = r + X @ mix.ravel()
+    costs = np.tile(whole.costs(problem.samples.states.size), n_states)
+    n_terms = len(whole.terms)
+    for state in problem.known:
+        costs[state * n_terms : (state + 1) * n_terms] = np.inf
+    now = np.flatnonzero(mix.ravel()).tolist()
+    found = choose(Normal.of(X, y), costs, now, most=_MOST_TERMS * n_states)
+    if set(found.columns) == set(now):
+        return None
+    return tuple(
+        Pick(place // n_terms, whole.terms[place % n_terms], float(value))
+        for place, value in sorted(zip(found.columns, found.coefficients, strict=True))
+    )
+
+
+def _sensitivity_rows(
+    library: Library, mix: FloatArray, problem: Problem, shot: Shot
+) -> tuple[FloatArray, FloatArray]:
+    """Return white rows of residuals and their derivatives by all coefficients, starts removed."""
+    flow = _library_flow(library, mix, problem)
+    solution = flow.solve(shot.samples, shot.starts, np.zeros(0), sensitivities=True)
+    d = problem.samples.n_states
+    J = solution.sensitivities / problem.sigma[:, None]
+    r = (shot.samples.states - solution.states) / problem.sigma
+    columns: list[FloatArray] = []
+    residuals: list[FloatArray] = []
+    for segment in range(shot.samples.n_segments):
+        part = shot.samples.rows_of(segment)
+        by_start, _ = np.linalg.qr(J[part, :, :d].reshape(-1, d))
+        by_terms = J[part, :, d:].reshape(by_start.shape[0], -1)
+        rest = r[part].ravel()
+        columns.append(by_terms - by_start @ (by_start.T @ by_terms))
+        residuals.append(rest - by_start @ (by_start.T @ rest))
+    return np.concatenate(columns), np.concatenate(residuals)
+
+
+def _library_flow(library: Library, mix: FloatArray, problem: Problem) -> Flow:
+    """Return the library as a flow; known rates take part, without a coefficient to be found."""
+    n_states = len(mix)
+    exprs = [term.literal() for term in library.terms]
+    flow = Flow.library(exprs, problem.columns, n_states, discrete=problem.discrete)
+    if not problem.known:
+        return flow.mixed(mix)
+    known = [problem.known.get(i) for i in range(n_states)]
+    given = [rate if rate is not None else exprs[0] for rate in known]
+    wide = np.concatenate([mix, np.diag([float(rate is not None) for rate in known])], axis=1)
+    whole = Flow.library([*exprs, *given], problem.columns, n_states, discrete=problem.discrete)
+    return replace(whole, mix=np.ascontiguousarray(wide), active=flow.active)
+
+
+def _length(
+    picks: Sequence[Pick], flow: Flow, shot: Shot, problem: Problem, library: Library
+) -> float:
+    """Return chi2 plus what the terms cost; pieces cost a start for each joint they lack.
+
+    A system that runs away soon after the samples end, though they do not, has that to explain.
+    """
+    costs = library.costs(problem.samples.states.size)
+    place = {term.expr: i for i, term in enumerate(library.terms)}
+    terms = float(sum(costs[place[pick.term.expr]] for pick in picks))
+    joints = shot.samples.n_segments - problem.samples.n_segments
+    per_start = problem.samples.n_states * np.log(problem.samples.states.size)
+    surprise = _SURPRISE if shot.sound and runs_away(flow, shot, problem) else 0.0
+    return shot.chi2 + terms + joints * per_start + surprise
+
+
+def runs_away(flow: Flow, shot: Shot, problem: Problem) -> bool:
+    """Say whether a solution from a start of the samples ends within ten times their span."""
+    if problem.discrete or problem.samples.inputs.shape[1]:
+        return False
+    samples = shot.samples
+    longest = max(
+        float(np.ptp(samples.times[samples.rows_of(s)])) for s in range(samples.n_segments)
+    )
+    t = np.linspace(0.0, _FOLLOWED * longest, 61)
+    blank = np.zeros((len(t), problem.samples.n_states))
+    ahead = Samples.of([(t, blank) for _ in range(samples.n_segments)])
+    reached = flow.solve(ahead, shot.starts, shot.values, tolerance=1e-4).reached
+    return bool((reached < len(t)).any())

@@ -1,0 +1,58 @@
+"""How a discovery from sampled states ends: equations of motion, or a refusal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import final
+
+from alder.records.dynamics import Dynamics
+from alder.records.law import Law
+from alder.records.outcome import Refusal
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RouteError:
+    """One route to the equations, and its error on public validation trajectories.
+
+    `error` is the mean square in units of the noise, one where nothing but noise is left;
+    infinite where the solutions could not be followed.
+    """
+
+    route: str
+    n_terms: int
+    error: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StatesOutcome:
+    """The end of a discovery from states: laws that were admitted, or a refusal.
+
+    `laws` are one for each state whose rate was to be found: of its rate, or of its next value
+    where the system was taken as discrete. `dynamics` are the same as equations of motion, None
+    for a discrete system. `noise` is the standard deviation of a sample of each state, `error` the
+    root mean square with which samples that were held back were followed, `delay` the dead time of
+    the inputs. `route` says how the numbers were fitted, `routes` what validation said of each.
+    On a refusal `laws` hold what was found and not admitted.
+    """
+
+    laws: Mapping[str, Law]
+    dynamics: Dynamics | None
+    refusal: Refusal | None
+    noise: Mapping[str, float] = field(default_factory=dict[str, float])
+    error: Mapping[str, float] = field(default_factory=dict[str, float])
+    delay: float = 0.0
+    route: str = ""
+    routes: tuple[RouteError, ...] = ()
+    n_held_back: int = 0
+
+    def __post_init__(self) -> None:
+        """Freeze the mappings."""
+        for name in ("laws", "noise", "error"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the laws were admitted."""
+        return self.refusal is None

@@ -1,0 +1,270 @@
+"""Discover equations of motion from sampled states: no derivatives, no experiments, a log."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.errors import BadParameter, BadTable
+from alder.expr.nodes import Expr, parameters
+from alder.expr.text import parse
+from alder.fitting.samples import Samples
+from alder.fitting.smoothing import smooth
+from alder.kernel.solver import announce
+from alder.proposers.states.delay import delayed
+from alder.proposers.states.excitation import Unmoved, unmoved_input, unmoved_state
+from alder.proposers.states.finding import Found, Setting, find, find_delay
+from alder.proposers.states.laws import laws_of
+from alder.proposers.states.model import make_flow
+from alder.records.dynamics import Dynamics
+from alder.records.nextstep import NextStep
+from alder.records.outcome import Refusal
+from alder.records.statesoutcome import RouteError, StatesOutcome
+from alder.segments import observation_names
+from alder.tables import Rows, as_columns, column_names, require_columns
+from alder.verification.held import Followed, follow
+
+STATE_OPERATORS = (
+    "add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
+)  # fmt: skip
+"""What laws of states may say unless told otherwise."""
+
+Watch: TypeAlias = Callable[[str], object]
+
+_HELD_SHARE = 4  # one trajectory in so many is held back, or the last such part of each
+_FEWEST = 20  # samples below which nothing is sought
+
+
+def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
+    rows: Rows,
+    *,
+    states: Sequence[str],
+    time: str = "t",
+    inputs: Sequence[str] = (),
+    group: str | None = None,
+    known: Mapping[str, str] | None = None,
+    operators: Sequence[str] = STATE_OPERATORS,
+    discrete: bool = False,
+    watch: Watch | None = None,
+) -> StatesOutcome:
+    """Find the equations of motion of states that were sampled, noisily and perhaps irregularly.
+
+    Example: `alder.discover_states(log, states=["x", "v"], inputs=["u"], known={"x": "v"})`
+
+    `inputs` act from outside; each value holds until the next sample. Their dead time is
+    estimated. `group` names the column that tells trajectories apart. `known` gives rates that are
+    no question, as formulas of states and inputs. With `discrete` the laws are those of the next
+    sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told what is done.
+
+    One trajectory in four, or the last quarter of each where there are fewer than four, is held
+    back from everything. A system is admitted when it follows them to within the noise, from
+    starts alone; otherwise the refusal says why.
+    """
+    announce()
+    setting = Setting(
+        tuple(states),
+        tuple(inputs),
+        tuple(operators),
+        {name: _rate(name, text, states, inputs) for name, text in (known or {}).items()},
+        discrete=discrete,
+    )
+    samples = read_samples(rows, setting, time, group)
+    public, held = hold_back(samples)
+    return _Discovery(setting, public, held, known or {}, watch or str).run()
+
+
+def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> Samples:
+    """Return the trajectories of a table; rows that miss a number end a trajectory there."""
+    there = column_names(rows)
+    timed = time in there or not setting.discrete
+    wanted = [*setting.columns, *([time] if timed else []), *([group] if group else [])]
+    require_columns(wanted, there)
+    if len(set(setting.columns)) < len(setting.columns):
+        raise BadParameter("A column is a state or an input, and stands only once; one repeats.")
+    table = as_columns(rows, setting.columns)
+    n = len(table[setting.columns[0]])
+    t = as_columns(rows, [time])[time] if timed else np.arange(n, dtype=np.float64)
+    labels = observation_names(rows, group) if group else np.zeros(n)
+    values = np.stack([table[name] for name in setting.columns], axis=1)
+    whole = np.isfinite(values).all(axis=1) & np.isfinite(t)
+    joint = np.zeros(n, dtype=np.bool_)
+    joint[1:] = (labels[1:] == labels[:-1]) & whole[1:] & whole[:-1]
+    if not group:
+        joint[1:] &= np.diff(t) > 0.0 if _restarts(t) else True
+    starts = np.flatnonzero(~joint & whole)
+    ends = [int(np.flatnonzero(np.append(~joint[s + 1 :], True))[0]) + s + 1 for s in starts]
+    parts = [slice(int(s), e) for s, e in zip(starts, ends, strict=True) if e - s >= 4]
+    if sum(p.stop - p.start for p in parts) < _FEWEST:
+        raise BadTable(
+            f"There are {int(whole.sum())} complete samples in trajectories of at least 4; "
+            f"{_FEWEST} are the fewest that say anything of a motion."
+        )
+    d = len(setting.states)
+    return Samples.of(
+        [(t[part], values[part, :d]) for part in parts], [values[part, d:] for part in parts]
+    )
+
+
+def hold_back(samples: Samples) -> tuple[Samples, Samples]:
+    """Take whole trajectories away for the verifier, or the last part of each."""
+    n = samples.n_segments
+    if n >= _HELD_SHARE:
+        held = list(range(1, n, _HELD_SHARE))
+        return samples.take([s for s in range(n) if s not in held]), samples.take(held)
+    lengths = np.diff(samples.firsts)
+    cuts = samples.firsts[:-1] + (lengths * (_HELD_SHARE - 1)) // _HELD_SHARE
+    pieces = replace(samples, firsts=np.unique(np.concatenate([samples.firsts, cuts])))
+    early = list(range(0, pieces.n_segments, 2))
+    return pieces.take(early), pieces.take([s for s in range(pieces.n_segments) if s not in early])
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Discovery:
+    """One discovery: public samples, held-back ones, and what is asked."""
+
+    setting: Setting
+    public: Samples
+    held: Samples
+    known: Mapping[str, str]
+    watch: Watch
+
+    def run(self) -> StatesOutcome:
+        """Look at what was excited, find a system, and follow what was held back."""
+        sigma, near = self._noise()
+        table = np.concatenate([near, self.public.inputs], axis=1)
+        columns, n_states = self.setting.columns, len(self.setting.states)
+        still = unmoved_state(columns, near, sigma) or unmoved_input(
+            columns, n_states, table, sigma
+        )
+        if still is not None:
+            return StatesOutcome({}, None, _not_excited(still, self.setting.inputs))
+        if self.setting.inputs:
+            self.watch("comparing dead times")
+        delay = find_delay(self.public, self.setting)
+        self.watch("searching terms and fitting them by shooting")
+        found = find(delayed(self.public, delay), self.setting)
+        self.watch("following what was held back")
+        held = delayed(self.held, delay)
+        flow, _ = make_flow(found.model.picks, found.problem)
+        shot = found.shot
+        if shot is None or not shot.sound:
+            return self._end(found, delay, None)
+        return self._end(
+            found, delay, follow(flow, shot, found.problem.sigma, held, held.start_rows())
+        )
+
+    def _noise(self) -> tuple[FloatArray, FloatArray]:
+        if self.setting.discrete:
+            return 1e-9 * np.abs(self.public.states).max(axis=0), self.public.states
+        smoothed = smooth(self.public)
+        return smoothed.sigma, smoothed.values()
+
+    def _end(self, found: Found, delay: float, followed: Followed | None) -> StatesOutcome:
+        """Return the outcome, with what was found either way."""
+        states, discrete = self.setting.states, self.setting.discrete
+        targets = tuple(f"{name}_next" if discrete else f"d{name}_dt" for name in states)
+        laws = laws_of(found, targets)
+        refusal = _judge(followed, found, states)
+        error = {} if followed is None else dict(zip(states, followed.error.tolist(), strict=True))
+        return StatesOutcome(
+            laws,
+            None if discrete else Dynamics(laws, dict(self.known)),
+            refusal,
+            noise=dict(zip(states, found.problem.sigma.tolist(), strict=True)),
+            error=error,
+            delay=delay,
+            route=found.route,
+            routes=tuple(
+                RouteError(c.route, len(c.model.picks), float(c.validation))
+                for c in found.candidates
+            ),
+            n_held_back=len(self.held.times),
+        )
+
+
+def _judge(followed: Followed | None, found: Found, states: Sequence[str]) -> Refusal | None:
+    """Return why a system is not admitted, or nothing where it is."""
+    if followed is None or not followed.reached:
+        return Refusal(
+            "missing-operator",
+            "No sum of the terms that the operators allow has solutions near the samples.",
+            "Allow other operators, or name a state or an input that is missing.",
+            step=NextStep("allow"),
+        )
+    worst = int(np.argmax(followed.error / np.maximum(followed.sigma, 1e-300)))
+    off = f"{followed.error[worst]:.3g} against a noise of {followed.sigma[worst]:.3g}"
+    if not followed.is_consistent:
+        seen = found.chi2 > followed.limit
+        return Refusal(
+            "missing-operator" if seen else "missing-variable",
+            f"Held-back samples of `{states[worst]}` are missed by {off}: "
+            f"{followed.ratio:.3g} times what noise explains; {followed.limit:.3g} is allowed.",
+            "Allow other operators, or shorten the trajectories."
+            if seen
+            else "The public samples are explained and the held-back ones are not: look for what "
+            "differs between them, and record it as a state or an input.",
+            step=NextStep("allow" if seen else "measure"),
+        )
+    if not followed.is_accurate:
+        return Refusal(
+            "noise",
+            f"Held-back samples of `{states[worst]}` are followed to {off} only, more than "
+            f"a tenth of their spread, {followed.spread[worst]:.3g}.",
+            "Record more trajectories, or less noisy ones.",
+            step=NextStep("repeat", settings={"repeats": 4}),
+        )
+    return None
+
+
+def _not_excited(still: Unmoved, inputs: Sequence[str]) -> Refusal:
+    """Say which column did not move, and the experiment that would move it."""
+    name = still.column
+    if still.tie:
+        reason = (
+            f"The input `{name}` is a function of the others in the whole log, "
+            f"{name} = {still.tie}: its effect cannot be told from theirs."
+        )
+        reach = max(abs(still.low), abs(still.high)) or 1.0
+        advice = (
+            f"Add a test signal of its own to `{name}`, such as a square wave of "
+            f"±{0.3 * reach:.2g} whose period changes, or record a run with other gains."
+        )
+        return Refusal("excitation", reason, advice, step=NextStep("explore", variables=(name,)))
+    is_input = name in inputs
+    kind = "input" if is_input else "state"
+    reason = f"The {kind} `{name}` is {still.value:.4g} in the whole log" + (
+        ": nothing says what it does." if is_input else " but for noise: nothing moves it."
+    )
+    reach = abs(still.value) or 1.0
+    advice = (
+        f"Record a run in which `{name}` steps between {still.value - 0.5 * reach:.3g} and "
+        f"{still.value + 0.5 * reach:.3g}, holding each value for a while."
+        if is_input
+        else f"Record a run that starts away from {name} = {still.value:.3g}."
+    )
+    ends = (still.value - 0.5 * reach, still.value + 0.5 * reach)
+    return Refusal(
+        "excitation",
+        reason,
+        advice,
+        step=NextStep("explore", variables=(name,), ranges={name: ends}),
+    )
+
+
+def _rate(name: str, text: str, states: Sequence[str], inputs: Sequence[str]) -> Expr:
+    if name not in states:
+        raise BadParameter(f"`{name}` has a known rate but is no state; {', '.join(states)} are.")
+    expr = parse(text, (*states, *inputs))
+    if parameters(expr):
+        raise BadParameter(
+            f"The known rate of `{name}` uses `{parameters(expr)[0]}`, which is no state or input."
+        )
+    return expr
+
+
+def _restarts(t: FloatArray) -> bool:
+    """Say whether the time goes back somewhere: then every return begins a trajectory."""
+    return bool((np.diff(t) <= 0.0).any())

@@ -1,0 +1,127 @@
+"""Equations of motion from logs, and what a log is refused for."""
+
+import numpy as np
+import pytest
+
+import alder
+from alder.arrays import FloatArray
+from alder.expr.text import parse
+from alder.fitting.flows import Flow
+from alder.fitting.samples import Samples
+
+Log = dict[str, FloatArray]
+COLUMNS = ("x", "v", "u")
+OSCILLATOR = (parse("v", COLUMNS), parse("-3*x - 0.5*v + 2*u", COLUMNS))
+
+
+def _log(noise: float = 0.01, late: int = 0, n_episodes: int = 6, seed: int = 0) -> Log:
+    """Record a driven oscillator whose command arrives `late` samples later."""
+    rng = np.random.default_rng(seed)
+    n, t = 50, np.linspace(0.0, 4.9, 50)
+    parts: list[Log] = []
+    for episode in range(n_episodes):
+        sent = np.repeat(rng.uniform(-1.0, 1.0, 10), 5)
+        arrives = sent[np.maximum(np.arange(n) - late, 0)]
+        samples = Samples.of([(t, np.zeros((n, 2)))], [arrives[:, None]])
+        start = rng.uniform(-1.0, 1.0, (1, 2))
+        clean = Flow.of(OSCILLATOR, COLUMNS).solve(samples, start, {}).states
+        x, v = (clean + noise * rng.normal(size=clean.shape)).T
+        part: Log = {"t": t, "x": x, "v": v, "u": sent, "run": np.full(n, float(episode))}
+        parts.append(part)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _discover(log: Log, **wishes: object) -> alder.StatesOutcome:
+    asked = {"states": ["x", "v"], "inputs": ["u"], "group": "run", **wishes}
+    return alder.discover_states(log, **asked)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_log_with_dead_time_gives_the_equations_and_the_dead_time() -> None:
+    outcome = _discover(_log(late=3), known={"x": "v"})
+    assert outcome.refusal is None
+    assert outcome.delay == pytest.approx(0.3)
+    law = outcome.laws["v"]
+    rows = {"x": [1.0, 0.0, 0.0], "v": [0.0, 1.0, 0.0], "u": [0.0, 0.0, 1.0]}
+    assert law.predict(rows) == pytest.approx([-3.0, -0.5, 2.0], abs=0.1)
+    assert len(law.coefficients) == 3
+    assert outcome.noise["v"] == pytest.approx(0.01, rel=0.3)
+
+
+def test_coefficients_lie_within_their_intervals_widened() -> None:
+    outcome = _discover(_log(seed=5), known={"x": "v"})
+    true = {"x": -3.0, "v": -0.5, "u": 2.0}
+    law = outcome.laws["v"]
+    for name, slope in true.items():
+        rows = {each: [float(each == name)] for each in COLUMNS}
+        error = float(law.standard_error(rows)[0])
+        assert abs(float(law.predict(rows)[0]) - slope) < 4.5 * error
+
+
+def test_an_input_tied_to_the_states_is_refused_with_the_tie() -> None:
+    log = _log()
+    outcome = _discover({**log, "u": -0.5 * log["x"] - 0.2 * log["v"]})
+    assert outcome.refusal is not None
+    assert outcome.refusal.cause == "excitation"
+    assert "u = -0.5*x - 0.2*v" in outcome.refusal.reason
+    assert outcome.refusal.step is not None
+    assert outcome.refusal.step.variables == ("u",)
+
+
+def test_an_input_that_never_moves_is_refused_with_the_run_that_would_move_it() -> None:
+    log = _log()
+    outcome = _discover({**log, "u": np.full(len(log["t"]), 2.0)})
+    assert outcome.refusal is not None
+    assert outcome.refusal.cause == "excitation"
+    assert "`u` is 2 in the whole log" in outcome.refusal.reason
+    assert "steps between 1 and 3" in outcome.refusal.advice
+
+
+def test_what_an_unseen_force_does_is_refused_not_fitted() -> None:
+    rng = np.random.default_rng(3)
+    log = _log(noise=0.002)
+    hidden = np.repeat(rng.uniform(-3.0, 3.0, len(log["t"]) // 10), 10)
+    log["v"] = log["v"] + 0.3 * hidden
+    outcome = _discover(log, known={"x": "v"})
+    assert outcome.refusal is not None
+    assert outcome.refusal.cause in ("missing-operator", "missing-variable", "noise")
+
+
+def test_a_discrete_log_gives_the_law_of_the_next_sample() -> None:
+    rng = np.random.default_rng(0)
+    u = rng.uniform(-1.0, 1.0, 300)
+    x = np.zeros(300)
+    for k in range(299):
+        x[k + 1] = 0.9 * x[k] - 0.2 * x[k] ** 3 + 0.4 * u[k]
+    log = {"x": x + 0.005 * rng.normal(size=300), "u": u}
+    outcome = alder.discover_states(log, states=["x"], inputs=["u"], discrete=True)
+    assert outcome.refusal is None
+    assert outcome.dynamics is None
+    law = outcome.laws["x"]
+    assert law.target.name == "x_next"
+    assert law.predict({"x": [1.0, 0.5], "u": [0.0, 1.0]}) == pytest.approx([0.7, 0.825], abs=0.02)
+
+
+def test_the_same_log_gives_the_same_equations() -> None:
+    log = _log(n_episodes=4)
+    first, again = (_discover(log, known={"x": "v"}) for _ in range(2))
+    assert first.dynamics == again.dynamics
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ({"known": {"w": "v"}}, "`w` has a known rate but is no state; x, v are"),
+        ({"known": {"x": "a*v"}}, "uses `a`, which is no state or input"),
+        ({"states": ["x", "y"]}, "`y` is not a column"),
+        ({"states": ["x", "u"]}, "stands only once"),
+    ],
+)
+def test_a_wrong_wish_is_told_in_one_sentence(wishes: dict[str, object], words: str) -> None:
+    with pytest.raises(alder.AlderError, match=words):
+        _discover(_log(n_episodes=1), **wishes)
+
+
+def test_too_few_samples_are_refused_as_a_table() -> None:
+    log = {name: column[:10] for name, column in _log(n_episodes=1).items()}
+    with pytest.raises(alder.BadTable, match="20 are the fewest"):
+        _discover(log)
