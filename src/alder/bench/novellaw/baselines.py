@@ -2,20 +2,18 @@
 
 import copy
 import warnings
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from alder.arrays import FloatArray
 from alder.bench.benchmark import Row
+from alder.bench.extras import load_rival
 from alder.bench.novellaw.cases import join_rows
 from alder.bench.novellaw.domains import TARGET, Columns
 from alder.bench.novellaw.library import error_of, fit_target, nmse, structures
 from alder.bench.novellaw.scoring import Predict, passes, score
 from alder.bench.novellaw.variation import Case
-from alder.errors import MissingExtra
 
 # Degree as in the paper; thresholds of sparse regression, on features of unit spread.
 _DEGREE = 3
@@ -51,7 +49,7 @@ def sindy(case: Case) -> Row:
     The threshold is the one that does best on validation rows. Features are divided by their
     spread, so that one threshold means the same for all.
     """
-    pysindy = _extra("pysindy")
+    pysindy = load_rival("pysindy")
     fit_rows, validation = case.rows["fit"], case.rows["validation"]
     names = case.grammar.variable_names
     polynomials = pysindy.PolynomialLibrary(degree=_DEGREE, include_bias=True)
@@ -86,7 +84,7 @@ def sindy(case: Case) -> Row:
 
 def mlp(case: Case) -> Row:
     """Train a network of two hidden layers; it stops where validation rows get worse."""
-    network_of = _extra("sklearn.neural_network").MLPRegressor
+    network_of = load_rival("sklearn.neural_network").MLPRegressor
     fit_rows, validation = case.rows["fit"], case.rows["validation"]
     names = case.grammar.variable_names
     X, y = _stack(fit_rows, names), fit_rows[TARGET.name]
@@ -119,13 +117,3 @@ def mlp(case: Case) -> Row:
 
 def _stack(rows: Columns, names: tuple[str, ...]) -> FloatArray:
     return np.stack([rows[name] for name in names], axis=1)
-
-
-def _extra(module: str) -> ModuleType:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtra(
-            f"This method needs {module.partition('.')[0]}; install it with "
-            '`pip install "alder[bench]"`.'
-        ) from None
