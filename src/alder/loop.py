@@ -263,7 +263,8 @@ def _left_over(state: Replayed, evidence: Evidence, why: str) -> Submission | No
     tried: Sequence[object] = [a.proposal.structure for a in evidence.attempts if a.proposal]
     for candidate in state.candidates:
         if candidate.law.structure not in tried:
-            return Submission(Proposal(candidate.law.structure, rationale=why))
+            law = candidate.law
+            return Submission(Proposal(law.structure, rationale=why, exponents=law.exponents))
     return None
 
 

@@ -68,7 +68,7 @@ class Watchable(Protocol):
 
 @runtime_checkable
 class Named(Protocol):
-    """A proposer that says under which name a configuration knows it, its settings included.
+    """A proposer or selector that says under which name a configuration knows it.
 
     Optional: without it, the name of its class is used. A study resumes only under the same name.
     """
@@ -94,11 +94,13 @@ class Form:
     """What a reply must look like: a JSON Schema, the same as GBNF, and the most tokens of it.
 
     A model that cannot be held to a form may ignore it: replies are read as hostile input anyway.
+    `seed` follows from the seed of the study; a model that draws its words draws them with it.
     """
 
     schema: Mapping[str, object]
     gbnf: str
     at_most: int
+    seed: int | None = None
 
 
 @final

@@ -8,8 +8,10 @@ import pytest
 from alder.bench.benchmark import Row
 from alder.bench.causes.follow import MOST_OPERATORS, MOST_REPEATS, follow
 from alder.bench.causes.rows import draw_rows
-from alder.bench.causes.run import BENCHMARK, figures, table
+from alder.bench.causes.run import BENCHMARK
+from alder.bench.causes.scores import figures
 from alder.bench.causes.studies import grammar_of, is_sound
+from alder.bench.causes.table import table
 from alder.bench.causes.worlds import N_EACH, PLANTS, planted
 from alder.errors import BadStudy
 from alder.records.nextstep import NextStep
@@ -149,3 +151,34 @@ def test_a_world_that_was_admitted_is_missed_by_its_cause_and_no_refusal() -> No
     assert found["macro_f1_refused"] == 1.0
     assert found["followed_admitted"] == 1.0
     assert found["wrong_admitted"] == 0.5
+
+
+def test_a_law_beyond_its_bound_counts_before_and_after_following() -> None:
+    rows = [
+        _row("noise", "admitted", 1, nmse=0.5, beyond=True),
+        _row("noise", "noise", 2, followed_beyond=True),
+        _row("noise", "noise", 3, nmse=0.5, beyond=False),
+        _row("noise", "noise", 4),
+    ]
+    assert figures(rows)["beyond_bound"] == 0.5
+
+
+def test_the_table_says_what_the_page_of_results_shows() -> None:
+    rows = [
+        _row("noise", "noise", 1, followed_admitted=True, followed_nmse=1e-6, cpu_s=2.0),
+        _row("noise", "budget", 2, followed_admitted=False, cpu_s=2.0),
+        _row(
+            "budget", "admitted", 3, admitted=True, nmse=0.25, kind="no queries", law="y = 2*x",
+            beyond=False, cpu_s=3.0,
+        ),
+        {"case": "budget-04", "method": "alder", "error": "it crashed"},
+    ]  # fmt: skip
+    said = "\n".join(table(rows, {"alder": figures(rows)}))
+    for words in (
+        "on the 3 that were refused, 1 of which name another cause",
+        "laws admitted: 2; beyond the bound stated with their admission: 0",
+        "with a noise-free NMSE above 0.01: 1",
+        "studies that failed: 1; 7 CPU seconds",
+        "0.25  at first: y = 2*x",
+    ):
+        assert words in said

@@ -67,7 +67,7 @@ def _only(folder: Path, name: str) -> Path:
         ("k*r^p", "k*r^^p", "^^", "where an exponent was expected"),
         ('unit = "m"', 'unit = "meterz"', "[[grammar.variables]]", "Did you mean `meter`?"),
         ("range = [0.5, 4.0]", "range = [0.5]", "range", "is a pair such as [0.5, 4.0]"),
-        ('kind = "pool"', 'kind = "pond"', "pond", "pool, manual, log, function are"),
+        ('kind = "pool"', 'kind = "pond"', "pond", "pool, manual, log, function, python are"),
         ("seed = 3", 'selector = "agreement"', "agreement", "disagreement, information"),
         ('target = { name = "a", unit = "m/s^2" }', "", "[grammar]", "needs `target`: the column"),
         ("[budget]", "[budget]\nwater = 3", "water", "`water` is not a setting of [budget]"),
@@ -110,10 +110,16 @@ def test_the_schema_is_a_schema_and_accepts_the_study() -> None:
         ('[world]\nkind = "log"\n', LogWorld),
         ('[world]\nkind = "manual"\nranges = { r = [0.5, 4], v = [-2, 2] }\nn = 9\n', ManualWorld),
         ('[world]\nfunction = "rig:run"\nexperiments = "experiments.csv"\n', FunctionWorld),
+        ('[world]\nkind = "python"\nobject = "rig:world"\n', LogWorld),
+        ('[world]\nobject = "rig:make"\n', LogWorld),
     ],
 )
 def test_every_kind_of_world_is_made(world: str, kind: type, tmp_path: Path) -> None:
-    (tmp_path / "rig.py").write_text("def run(settings):\n    return 1.0\n", encoding="utf-8")
+    (tmp_path / "rig.py").write_text(
+        "import alder\n\ndef run(settings):\n    return 1.0\n\nworld = alder.LogWorld()\n\n"
+        "def make():\n    return world\n",
+        encoding="utf-8",
+    )
     begin, end = STUDY.index("[world]"), STUDY.index("[budget]")
     path = write_study(tmp_path, STUDY[:begin] + world + STUDY[end:])
     assert isinstance(read_study(path).world, kind)
@@ -123,6 +129,26 @@ def test_a_function_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> 
     text = STUDY.replace('kind = "pool"', 'function = "no_such_rig:run"')
     with pytest.raises(BadStudy, match=r"line \d+: .*no_such_rig"):
         read_study(write_study(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('kind = "python"', 'needs its object: object = "module:name"'),
+        ('object = "shed"', "must look like"),
+        ('object = "shed:nothing"', "The module `shed` has no `nothing`"),
+        ('object = "shed:number"', "`shed:number` is no world"),
+        ('object = "shed:broken"', "The world cannot be made: .*no power"),
+        ('function = "shed:number"', "`shed:number` is not a function"),
+    ],
+)
+def test_what_is_no_world_is_named_in_one_sentence(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "shed.py").write_text(
+        "number = 3\n\ndef broken():\n    raise RuntimeError('no power')\n", encoding="utf-8"
+    )
+    path = write_study(tmp_path, STUDY.replace('kind = "pool"', text))
+    with pytest.raises(BadStudy, match=said):
+        read_study(path)
 
 
 def test_what_answers_cost_is_read(tmp_path: Path) -> None:

@@ -181,3 +181,13 @@ def test_the_problems_of_proposals_say_what_to_correct(law: str, wish: dict[str,
 def test_answers_that_cannot_be_read_call_for_another_proposer() -> None:
     step = correction(check("not a law at all (", GRAMMAR), GRAMMAR.max_nodes)
     assert step.settings["proposer"] == "search"
+
+
+def test_a_budget_that_ended_says_whether_public_rows_show_what_the_verifier_sees() -> None:
+    table = columns()
+    table["y"] = line(table)
+    unseen = diagnose(refused(LINE, table), (), "budget")
+    assert unseen.cause == "budget"
+    assert (
+        "leaves no structure in the public rows, and laws fail on protected rows" in unseen.reason
+    )

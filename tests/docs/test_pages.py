@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from docs.pages import Command, blocks, commands, matches, run_page
 ROOT = Path(__file__).parents[2]
 # A page names the programs it cannot be run without in a comment.
 NEEDS = re.compile(r"<!-- needs (\w+) -->")
+NEEDS_MODULE = re.compile(r"<!-- needs module (\w+) -->")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -22,6 +24,9 @@ def test_every_block_of_the_page_runs(
     for program in NEEDS.findall(text):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed; apt install bubblewrap brings bwrap")
+    for module in NEEDS_MODULE.findall(text):
+        if find_spec(module) is None:
+            pytest.skip(f"{module} is not installed; make test brings it")
     run_page(text, tmp_path)
 
 

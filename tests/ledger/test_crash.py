@@ -63,8 +63,11 @@ def start(path: Path, manner: str) -> subprocess.Popen[str]:
 def kill(writer: subprocess.Popen[str]) -> list[str]:
     """Kill it without warning; return the digests it still said."""
     writer.send_signal(signal.SIGKILL)
-    said, _ = writer.communicate()
-    assert writer.returncode == -signal.SIGKILL
+    # Not `communicate`, which would pass over lines that lie in the buffer of earlier reads.
+    said = pipe(writer.stdout).read()
+    assert writer.wait() == -signal.SIGKILL
+    pipe(writer.stdin).close()
+    pipe(writer.stdout).close()
     return [line for line in said.split("\n") if len(line) == 64]
 
 

@@ -36,7 +36,8 @@ class Benchmark:
     `home` is the module that holds it as `BENCHMARK`, where workers find it. `measure` yields one
     row for each method of a job, in the order of `methods`. `figures` turns the rows of one method
     into numbers, `table` all rows into the lines that are printed. `require` raises `BadStudy` for
-    settings that mean nothing, before anything is measured.
+    settings that mean nothing, before anything is measured. `missing` says in one sentence why a
+    method cannot be measured on this computer, and None where it can.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Benchmark:
     table: Callable[[Sequence[Row], Mapping[str, Mapping[str, float]]], Sequence[str]]
     options: Settings = field(default_factory=dict[str, Any])
     require: Callable[[Settings], object] = len
+    missing: Callable[[str, Settings], str | None] = lambda _method, _settings: None
 
 
 def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
@@ -84,6 +86,18 @@ def choose_methods(benchmark: Benchmark, wanted: Sequence[str] | None) -> tuple[
                 f"{', '.join(benchmark.methods)} are.{suggestion(method, benchmark.methods)}"
             )
     return tuple(m for m in benchmark.methods if not wanted or m in wanted)
+
+
+def without_missing(
+    benchmark: Benchmark, methods: Sequence[str], settings: Settings
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the methods that can be measured here, and a sentence for each that cannot."""
+    why = {method: benchmark.missing(method, settings) for method in methods}
+    kept = tuple(method for method in methods if why[method] is None)
+    sentences = tuple(sentence for sentence in why.values() if sentence is not None)
+    if not kept:
+        raise BadStudy(f"Nothing of {benchmark.name} can be measured here: {' '.join(sentences)}")
+    return kept, sentences
 
 
 def choose_settings(benchmark: Benchmark, seed: int, given: Settings) -> dict[str, Any]:

@@ -10,11 +10,16 @@ from alder.spelling import suggestion
 
 BENCHMARKS = MappingProxyType(
     {
+        "backbones": "alder.bench.backbones.run",
         "boundary": "alder.bench.boundary.run",
         "causes": "alder.bench.causes.run",
+        "channel": "alder.bench.channel.run",
         "identification": "alder.bench.identification.run",
         "novellaw": "alder.bench.novellaw.run",
         "null": "alder.bench.null.run",
+        "odebase": "alder.bench.odes.odebase",
+        "odebench": "alder.bench.odes.odebench",
+        "odestates": "alder.bench.odestates.run",
         "refusal": "alder.bench.refusal.run",
     }
 )

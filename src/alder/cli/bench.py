@@ -38,7 +38,7 @@ def command(
     limit: Annotated[float, typer.Option(min=1.0, help="The most seconds of a row.")] = 1800.0,
     forms: Annotated[str | None, typer.Option(help="novellaw: the form set, a, b or c.")] = None,
     noise: Annotated[
-        float | None, typer.Option(min=0.0, help="novellaw: noise, 0.005 is 0.5 %.")
+        float | None, typer.Option(min=0.0, help="novellaw, odestates: noise, 0.005 is 0.5 %.")
     ] = None,
     rows: Annotated[
         float | None, typer.Option(min=0.05, max=1.0, help="novellaw: the share of public rows.")
@@ -55,6 +55,22 @@ def command(
     admission: Annotated[
         str | None, typer.Option(help="novellaw: the gate, noise or thresholds.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROPOSER", help="backbones: the hosted model, such as llm:google:NAME."
+        ),
+    ] = None,
+    systems: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="odebench, odebase, odestates: the list of systems."),
+    ] = None,
+    sampling: Annotated[
+        str | None, typer.Option(help="odestates: times of samples, regular or irregular.")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option(help="odebase: the equations, rounded or unrounded.")
+    ] = None,
     export: Annotated[
         Path | None, typer.Option(help="novellaw: write the public release there; run nothing.")
     ] = None,
@@ -62,23 +78,34 @@ def command(
     """Example: alder bench novellaw --seed 1 --jobs 2 --out results
 
     Measures Alder and its rivals, case by case. Writes rows.jsonl (a row for each case and method,
-    failures too) and summary.json, and prints our figures beside the paper's. boundary: a fixed
+    failures too) and summary.json, and prints our figures beside the paper's. backbones: the
+    search, models and agents on 32 worlds, those that are installed here. boundary: a fixed
     library in four regimes, three of which it cannot fully say, 20 seeds. causes: 210 worlds with a
-    planted cause; does the refusal name it, and does following its advice lead to a law?
-    identification: which of four laws holds, seven selectors, 200 cases ('*': five seeds pooled).
-    novellaw: laws recombined from components, 60 cases. null: worlds without a law, in which an
-    adversary submits 100 laws; how often is one admitted whose error on fresh rows exceeds its
-    bound? refusal: 100 worlds whose law the grammar cannot say, and 20 whose law it can; is any law
-    admitted that does not hold what it claims?
+    planted cause; does the refusal name it, and does following its advice lead to a law? channel:
+    protected rows with planted bits; how many of them do 100 answers of the verifier tell?
+    identification: which of four laws holds, seven selectors, 1,000 cases of five seeds ('1-*': the
+    first alone). novellaw: laws recombined from components, 60 cases. null: worlds without a law,
+    in which an adversary submits 100 laws; how often is one admitted whose error on fresh rows
+    exceeds its bound? odebase and odebench: equations of motion of 59 and 63 systems, by chosen
+    starts. odestates: those of the 63 from noisy states alone. refusal: 100 worlds whose law the
+    grammar cannot say, and 20 whose law it can; is any law admitted that does not hold what it
+    claims?
     """
-    from alder.bench.benchmark import choose_cases, choose_methods, choose_settings
+    from alder.bench.benchmark import (
+        choose_cases,
+        choose_methods,
+        choose_settings,
+        without_missing,
+    )
     from alder.bench.registry import benchmark
     from alder.bench.runs import Plan
 
     chosen = benchmark(name)
     wishes: dict[str, Any] = {
         "forms": forms, "noise": noise, "rows": rows, "distractors": distractors,
-        "permute": permute or None, "rescale": rescale, "admission": admission,
+        "permute": permute or None, "rescale": rescale, "admission": admission, "model": model,
+        "systems": None if systems is None else str(systems.absolute()), "form": form,
+        "sampling": sampling,
     }  # fmt: skip
     given = {option: value for option, value in wishes.items() if value is not None}
     settings = choose_settings(chosen, seed, given)
@@ -86,8 +113,11 @@ def command(
     if export is not None:
         _export(console, name, choose_cases(chosen, cases or "*"), settings, export)
         return
-    wanted = choose_cases(chosen, cases), choose_methods(chosen, method)
-    plan = Plan(chosen, *wanted, settings, out, n_workers=jobs, limit=limit)
+    wanted = choose_cases(chosen, cases)
+    methods, sentences = without_missing(chosen, choose_methods(chosen, method), settings)
+    for sentence in sentences:
+        console.print(sentence, soft_wrap=True, markup=False)
+    plan = Plan(chosen, wanted, methods, settings, out, n_workers=jobs, limit=limit)
     result = _measure(console, plan, resume=resume)
     for line in chosen.table(result.rows, result.figures):
         console.print(line, soft_wrap=True)

@@ -103,9 +103,9 @@ def _law(
 def _fitted(formula: str, evidence: "Evidence") -> "Law":
     """Fit a formula to all public rows."""
     from alder.expr.text import parse
+    from alder.fitting.evidence import fit_all
     from alder.records.effort import THOROUGH
     from alder.records.proposal import Proposal
-    from alder.selection.candidates import fit_all
     from alder.study.parts import require_in_grammar
 
     proposal = Proposal(parse(formula, evidence.grammar.variable_names))

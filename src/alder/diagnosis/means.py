@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alder.diagnosis.movement import Unmoved, unmoved
-from alder.diagnosis.signs import Sign, count
+from alder.diagnosis.signs import SHOWN, Sign, count
 from alder.diagnosis.view import View
 from alder.expr.text import to_text
 from alder.records.nextstep import NextStep
@@ -16,6 +16,8 @@ _SAFETY: Cause = "no-safe-experiment"
 _BUDGET: Cause = "budget"
 # What a study that ended early is worth trying with.
 _PROPOSALS, _QUERIES = 4, 24
+# Answers of the verifier to laws that do not hold.
+_FAILS = ("inaccurate", "fails-under-shift")
 # A forecast this many times the range of the rows away is none.
 _FARTHEST = 10.0
 
@@ -142,7 +144,20 @@ def spent(view: View) -> Sign:
     budget, used = view.evidence.budget, view.evidence.spent
     if view.stop != "budget" and used.proposals < budget.proposals:
         return Sign(_BUDGET, f"The budget was not what ended the study: {_used(view)}.")
-    return _more(view, "The budget ended before a law was admitted")
+    return _more(view, f"The budget ended before a law was admitted{_unseen(view)}")
+
+
+def _unseen(view: View) -> str:
+    """Say that public rows do not show what the verifier sees, where they do not.
+
+    Then nothing public tells a missing operator or variable from too few rows: more rows, where
+    laws that fit these would part, come first.
+    """
+    answer = view.evidence.attempts[-1].category if view.evidence.attempts else None
+    if view.left is None or view.left.pattern.share >= SHOWN or answer not in _FAILS:
+        return ""
+    where = "elsewhere" if answer == "fails-under-shift" else "on protected rows"
+    return f": the best law leaves no structure in the public rows, and laws fail {where}"
 
 
 def all_refused(view: View) -> Sign:

@@ -26,7 +26,8 @@ def ordinate(drawing: Drawing, ticks: Mapping[float, str], title: str) -> None:
 def grouped(drawing: Drawing, heights: Mapping[str, Sequence[float]], names: Sequence[str]) -> None:
     """Draw one group of bars for each entry, and a legend of the bars' names at the right.
 
-    Heights are from the lower edge of the frame; the frame is one wide for each group.
+    Heights are from the lower edge of the frame; the frame is one wide for each group. The name of
+    a group may have two lines.
     """
     frame, width = drawing.frame, 0.8 / max(len(names), 1)
     for i, (group, values) in enumerate(heights.items()):
@@ -35,16 +36,10 @@ def grouped(drawing: Drawing, heights: Mapping[str, Sequence[float]], names: Seq
             top = float(frame.py(value))
             style = f"fill:{COLOURS[j % len(COLOURS)]}"
             drawing.rect(left, top, right - left, max(frame.floor - top, 1.5), style)
-        drawing.text(float(frame.px(i + 0.5)), frame.floor + 17, group, anchor="middle")
-    for j, name in enumerate(names):
-        x, y = frame.width - frame.right + 12, frame.top + 18.0 * j
-        drawing.rect(x, y, 10, 10, f"fill:{COLOURS[j % len(COLOURS)]}")
-        drawing.text(x + 16, y + 9, name)
-
-
-def whole(drawing: Drawing, title: str) -> str:
-    """Return a file of its own: an element inside a page needs no name space, a file does."""
-    return drawing.render(title).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+        for k, line in enumerate(group.split("\n")):
+            middle = float(frame.px(i + 0.5))
+            drawing.text(middle, frame.floor + 17 + 14 * k, line, anchor="middle")
+    drawing.legend({name: COLOURS[j % len(COLOURS)] for j, name in enumerate(names)})
 
 
 def frame_of(n_groups: int, y: tuple[float, float]) -> Frame:

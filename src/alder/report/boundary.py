@@ -7,7 +7,7 @@ import numpy as np
 from alder.bench.benchmark import Row
 from alder.bench.boundary.regimes import REGIMES
 from alder.bench.boundary.run import ERRORS
-from alder.report.bars import STYLE, frame_of, grouped, ordinate, whole
+from alder.report.bars import STYLE, frame_of, grouped, ordinate
 from alder.report.svg import Drawing
 
 # Errors outside these powers of ten are drawn at the edge.
@@ -33,4 +33,4 @@ def figures(rows: Sequence[Row]) -> dict[str, str]:
     ticks = {float(p): f"1e{p}" for p in range(int(_LOW), int(_HIGH) + 1)}
     ordinate(drawing, ticks, "mean NMSE under shift, without noise")
     grouped(drawing, heights, [name.removesuffix("_nmse") for name in ERRORS])
-    return {"shift-errors.svg": whole(drawing, "Errors of the four predictors under shift")}
+    return {"shift-errors.svg": drawing.file("Errors of the four predictors under shift")}

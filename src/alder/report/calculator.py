@@ -57,6 +57,7 @@ def calculator(law: Law) -> dict[str, Any]:
     thousandth of each coefficient's standard error, which is right to about a millionth. It leaves
     `window.alderLaw(values)` behind, so that a test can ask it.
     """
+    law = law.loosened
     code = listing(law, _TEMPLATES, _WORDS.split())
     constants = ",".join(name for name, _ in code.coefficients)
     lines = "".join(f"const {name}={right};" for name, right in code.lines)

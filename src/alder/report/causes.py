@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from alder.bench.benchmark import Row
-from alder.bench.causes.run import ADMITTED
-from alder.bench.causes.run import figures as figures_of
+from alder.bench.causes.scores import ADMITTED
+from alder.bench.causes.scores import figures as figures_of
 from alder.bench.causes.worlds import PLANTS
-from alder.report.bars import STYLE, frame_of, grouped, ordinate, whole
+from alder.report.bars import STYLE, frame_of, grouped, ordinate
 from alder.report.svg import Drawing, Frame
 
-_CELL, _LEFT, _TOP = 68.0, 150.0, 66.0
+_CELL, _LEFT, _TOP = 74.0, 150.0, 66.0
+# Numbers are white on cells of more than this shade.
+_DARK = 0.45
+_ON_DARK = "<style>.dk{fill:#fff;font-weight:700}</style>"
 _PERCENT = {0.0: "0", 25.0: "25", 50.0: "50", 75.0: "75", 100.0: "100"}
 
 
@@ -18,7 +21,7 @@ def figures(rows: Sequence[Row]) -> dict[str, str]:
     found = figures_of(rows)
     causes = [cause for cause in PLANTS if f"f1_{cause}" in found]
     heights: Mapping[str, Sequence[float]] = {
-        _short(cause): [
+        "\n".join(cause.rsplit("-", 1)).replace("-", " "): [
             100.0 * found[f"f1_{cause}"],
             100.0 * found[f"followed_admitted_{cause}"],
         ]
@@ -29,12 +32,8 @@ def figures(rows: Sequence[Row]) -> dict[str, str]:
     grouped(drawing, heights, ["F1", "admitted after"])
     return {
         "confusion.svg": _confusion(rows, causes),
-        "by-cause.svg": whole(drawing, "F1, and admissions after following the advice, by cause"),
+        "by-cause.svg": drawing.file("F1, and admissions after following the advice, by cause"),
     }
-
-
-def _short(cause: str) -> str:
-    return cause.removeprefix("missing-").removeprefix("no-")
 
 
 def _confusion(rows: Sequence[Row], causes: Sequence[str]) -> str:
@@ -42,11 +41,11 @@ def _confusion(rows: Sequence[Row], causes: Sequence[str]) -> str:
     named = (*causes, ADMITTED)
     width = _LEFT + _CELL * len(named) + 14.0
     height = _TOP + 30.0 * len(causes) + 12.0
-    drawing = Drawing(Frame(width, height, (0.0, 1.0), (0.0, 1.0)), [STYLE])
-    drawing.text(2, 14, "planted below, named at the right")
+    drawing = Drawing(Frame(width, height, (0.0, 1.0), (0.0, 1.0)), [STYLE, _ON_DARK])
+    drawing.text(2, 14, "rows: planted; columns: named")
     for j, name in enumerate(named):
         place = _LEFT + _CELL * (j + 0.5)
-        words = _short(name).split("-")
+        words = name.split("-")
         for k, word in enumerate(words):
             drawing.text(place, _TOP - 8 - 14.0 * (len(words) - 1 - k), word, anchor="middle")
     for i, cause in enumerate(causes):
@@ -56,9 +55,10 @@ def _confusion(rows: Sequence[Row], causes: Sequence[str]) -> str:
         for j, name in enumerate(named):
             n = sum(row.get("named") == name for row in own)
             shade = 0.9 * n / max(len(own), 1)
+            kind = "dk" if shade > _DARK else "st"
             colour = "#0a6e52" if name == cause else "#b4500f"
             style = f"fill:{colour};fill-opacity:{max(shade, 0.04):.2f}"
             drawing.rect(_LEFT + _CELL * j + 2, y + 2, _CELL - 4, 26.0, style)
             if n:
-                drawing.text(_LEFT + _CELL * (j + 0.5), y + 19, str(n), anchor="middle", kind="st")
-    return whole(drawing, "Planted causes against named ones")
+                drawing.text(_LEFT + _CELL * (j + 0.5), y + 19, str(n), anchor="middle", kind=kind)
+    return drawing.file("Planted causes against named ones")

@@ -49,8 +49,8 @@ def _identified(rows: Sequence[Row], shown: Sequence[str]) -> str:
             share = np.array([100.0 * float(np.mean(costs <= n)) for n in x])
             # A step: a case is identified by a query, not between two.
             drawing.curve(np.repeat(x, 2)[1:], np.repeat(share, 2)[:-1], _COLOURS[method])
-    _legend(drawing, shown)
-    return _whole(drawing, "Cases identified by each query")
+    drawing.legend({name: _COLOURS[name] for name in shown})
+    return drawing.file("Cases identified by each query")
 
 
 def _calibration(rows: Sequence[Row], shown: Sequence[str]) -> str:
@@ -71,18 +71,5 @@ def _calibration(rows: Sequence[Row], shown: Sequence[str]) -> str:
             side = float(np.clip(1.2 * np.sqrt(b.n) ** 0.7, 3.0, 16.0))
             style = f"fill:{_COLOURS[method]};fill-opacity:0.65"
             drawing.rect(px - side / 2.0, py - side / 2.0, side, side, style)
-    _legend(drawing, shown)
-    return _whole(drawing, "Calibration of the posterior")
-
-
-def _legend(drawing: Drawing, methods: Sequence[str]) -> None:
-    frame = drawing.frame
-    for i, method in enumerate(methods):
-        x, y = frame.width - frame.right + 12, frame.top + 18.0 * i
-        drawing.rect(x, y, 10, 10, f"fill:{_COLOURS[method]}")
-        drawing.text(x + 16, y + 9, method)
-
-
-def _whole(drawing: Drawing, title: str) -> str:
-    """Return a file of its own: an element inside a page needs no name space, a file does."""
-    return drawing.render(title).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    drawing.legend({name: _COLOURS[name] for name in shown})
+    return drawing.file("Calibration of the posterior")

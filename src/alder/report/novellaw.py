@@ -93,8 +93,8 @@ def _grouped(
             style = f"fill:{_COLOURS[method]}"
             drawing.rect(left, top, right - left, max(frame.floor - top, 1.5), style)
         drawing.text(float(frame.px(i + 0.5)), frame.floor + 17, label, anchor="middle")
-    _legend(drawing, methods)
-    return _whole(drawing, titles[1])
+    drawing.legend({name: _COLOURS[name] for name in methods})
+    return drawing.file(titles[1])
 
 
 def _shift_errors(by_method: Mapping[str, Sequence[Row]]) -> str:
@@ -116,8 +116,8 @@ def _shift_errors(by_method: Mapping[str, Sequence[Row]]) -> str:
         y = np.repeat(share, 2)
         inside = (x < _HIGH) | (np.arange(len(x)) == 0)
         drawing.curve(x[inside], y[inside], _COLOURS[method])
-    _legend(drawing, by_method)
-    return _whole(drawing, "Distribution of shift errors")
+    drawing.legend({name: _COLOURS[name] for name in by_method})
+    return drawing.file("Distribution of shift errors")
 
 
 def _ordinate(drawing: Drawing, title: str) -> None:
@@ -128,16 +128,3 @@ def _ordinate(drawing: Drawing, title: str) -> None:
         drawing.text(frame.left - 7, y + 4, f"{tick:g}", anchor="end")
     drawing.line(frame.left, frame.floor, frame.width - frame.right, frame.floor, "ax")
     drawing.text(2, 12, title)
-
-
-def _legend(drawing: Drawing, methods: Mapping[str, object]) -> None:
-    frame = drawing.frame
-    for i, method in enumerate(methods):
-        x, y = frame.width - frame.right + 12, frame.top + 18.0 * i
-        drawing.rect(x, y, 10, 10, f"fill:{_COLOURS[method]}")
-        drawing.text(x + 16, y + 9, method)
-
-
-def _whole(drawing: Drawing, title: str) -> str:
-    """Return a file of its own: an element inside a page needs no name space, a file does."""
-    return drawing.render(title).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)

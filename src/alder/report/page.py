@@ -144,12 +144,13 @@ def _law(story: Story) -> dict[str, Any] | None:
     law = story.law
     if law is None:
         return None
-    known = [r for r in map(relative, law.coefficients) if r is not None]
+    estimates = (*law.coefficients, *law.exponent_estimates)
+    known = [r for r in map(relative, estimates) if r is not None]
     scale = max(known, default=0.0)
     return {
         "math": to_mathml(law.structure, law.target.name, large=True),
         "text": str(law),
-        "coefficients": [_coefficient(c, scale) for c in law.coefficients],
+        "coefficients": [_coefficient(c, scale) for c in estimates],
         "worst": f"{short(100.0 * scale, 2)} %" if known else "",
         "scale": f"{short(100.0 * scale, 2)} %",
         "scope": _scope(story),

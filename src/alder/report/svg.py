@@ -4,7 +4,7 @@ Coordinates have one decimal, so that the same numbers always give the same byte
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Literal, TypeAlias, final
@@ -149,6 +149,18 @@ class Drawing:
                 f'<text class="st" x="{x:.1f}" y="{place + 4:.1f}" style="fill:{colour}">'
                 f"{escape(words)}</text>"
             )
+
+    def legend(self, colours: Mapping[str, str]) -> None:
+        """Name the colours, one below the other, at the right."""
+        f = self.frame
+        for i, (name, colour) in enumerate(colours.items()):
+            x, y = f.width - f.right + 12, f.top + 18.0 * i
+            self.rect(x, y, 10, 10, f"fill:{colour}")
+            self.text(x + 16, y + 9, name)
+
+    def file(self, title: str) -> str:
+        """Return a file of its own: an element inside a page needs no name space, a file does."""
+        return self.render(title).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 
     def render(self, title: str) -> str:
         """Return the element; the title is what a screen reader says."""

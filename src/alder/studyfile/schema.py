@@ -123,8 +123,8 @@ def _world() -> _Schema:
         "Where rows come from. Without it there are recorded rows only.",
         {
             "kind": _text(
-                "A recorded pool, a person, recorded rows only, or a Python function (pool, manual,"
-                " log, function), or a plug-in."
+                "A recorded pool, a person, recorded rows only, a Python function, or a world made "
+                "in Python (pool, manual, log, function, python), or a plug-in."
             ),
             "experiments": _text("The CSV file of experiments, a column for each setting."),
             "outcomes": _text("For a pool: the column of outcomes; the target's if left out."),
@@ -138,6 +138,7 @@ def _world() -> _Schema:
             "n": _whole("How many experiments are spread over the box.", least=1),
             "function": _text('A function of a dict of settings: "module:name".'),
             "seconds": _number("The most seconds of one call of the function; 60 if left out."),
+            "object": _text('A world, or a function that makes one: "module:name".'),
         },
     )
 

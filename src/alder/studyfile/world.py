@@ -1,4 +1,4 @@
-"""The world of a study file: a recorded pool, a person, a Python function, or rows alone."""
+"""The world of a study file: a recorded pool, a person, Python code, or rows alone."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
 from alder.plugins import plugins
+from alder.ports import World
 from alder.records.grammar import Grammar
 from alder.spelling import printable, suggestion
 from alder.study.plugged import as_world
 from alder.studyfile.files import read_tables
 from alder.studyfile.source import Source
 from alder.tables import Table, as_columns, as_labels, require_columns
+from alder.worlds.binding import Unbound
 from alder.worlds.function import FunctionWorld
 from alder.worlds.guard import Guard, reason_of
 from alder.worlds.log import LogWorld
 from alder.worlds.manual import ManualWorld
 from alder.worlds.pool import PoolWorld
 
-_KINDS = ("pool", "manual", "log", "function")
+_KINDS = ("pool", "manual", "log", "function", "python")
 _YES = frozenset({"1", "true", "yes"})
 _NO = frozenset({"0", "false", "no"})
 
@@ -38,6 +40,8 @@ def build_world(source: Source, grammar: Grammar) -> tuple[object, bool]:
     with source.blame("world"):
         if kind == "manual":
             return _manual(source, grammar), True
+        if kind == "python":
+            return _made(source), False
         return (_pool if kind == "pool" else _function)(source, grammar), False
 
 
@@ -55,13 +59,15 @@ def _plugged(source: Source, kind: str) -> object:
 
 
 def _implied(source: Source) -> str:
-    """Return the kind where it was left out: a function says that it is one."""
-    if source.get("world", "function") is not None:
-        return "function"
+    """Return the kind where it was left out: a function or an object says that it is one."""
+    for name, kind in (("function", "function"), ("object", "python")):
+        if source.get("world", name) is not None:
+            return kind
     if source.get("world") is None:
         return "log"
     raise source.mistake(
-        ("world",), 'The world needs a kind: kind = "pool", "manual", "log" or "function".'
+        ("world",),
+        'The world needs a kind: kind = "pool", "manual", "log", "function" or "python".',
     )
 
 
@@ -160,19 +166,51 @@ def _safe(source: Source, table: Table) -> list[bool] | None:
 
 
 def _load(source: Source) -> Callable[[dict[str, Any]], object]:
-    """Import the function of a world; modules beside the study file are found."""
-    name: str | None = source.get("world", "function")
+    """Import the function of a world."""
+    found = _imported(source, "function", example="rig:run")
+    if not callable(found):
+        with source.blame("world", "function"):
+            raise BadWorld(f"`{source.get('world', 'function')}` is not a function.")
+    return found
+
+
+def _made(source: Source) -> object:
+    """Import a world that was made in Python, or call the function that makes it."""
+    found = _imported(source, "object", example="rig:world")
+    with source.blame("world", "object"):
+        try:
+            made = found if isinstance(found, Unbound | World) else _call(found)
+        except BadWorld:
+            raise
+        except Exception as error:  # noqa: BLE001 (user code; the sentence names the place)
+            raise BadWorld(f"The world cannot be made: {reason_of(error)}.") from None
+        if not isinstance(made, Unbound | World):
+            raise BadWorld(
+                f"`{source.get('world', 'object')}` is no world: it has neither `bind` nor `pool`, "
+                "`predict` and `run`; ODEWorld and GymnasiumWorld are worlds, and so is "
+                "FunctionWorld."
+            )
+    return made
+
+
+def _call(maker: object) -> object:
+    return maker() if callable(maker) else maker
+
+
+def _imported(source: Source, key: str, *, example: str) -> object:
+    """Import what a key names; modules beside the study file are found."""
+    name: str | None = source.get("world", key)
     if name is None:
-        raise BadWorld('The world needs its function: function = "module:name".')
+        raise BadWorld(f'The world needs its {key}: {key} = "module:name".')
     module, colon, attribute = name.partition(":")
-    with source.blame("world", "function"):
+    with source.blame("world", key):
         if not (module and colon and attribute):
-            raise BadWorld(f'`{name}` must look like "module:name", for example "rig:run".')
+            raise BadWorld(f'`{name}` must look like "module:name", for example "{example}".')
         folder = str(source.path.resolve().parent)
         if folder not in sys.path:
             sys.path.insert(0, folder)
         try:
-            found = getattr(import_module(module), attribute, None)
+            loaded = import_module(module)
         except ImportError as error:
             raise BadWorld(
                 f"The module `{module}` cannot be imported: {error}. It is looked for beside "
@@ -180,6 +218,7 @@ def _load(source: Source) -> Callable[[dict[str, Any]], object]:
             ) from None
         except Exception as error:  # noqa: BLE001 (user code; the sentence names the place)
             raise BadWorld(f"The module `{module}` cannot be run: {reason_of(error)}.") from None
-        if not callable(found):
-            raise BadWorld(f"`{attribute}` is not a function of the module `{module}`.")
+        if not hasattr(loaded, attribute):
+            raise BadWorld(f"The module `{module}` has no `{attribute}`.")
+    found: object = getattr(loaded, attribute)
     return found

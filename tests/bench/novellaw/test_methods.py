@@ -76,7 +76,7 @@ def test_one_shot_is_the_first_proposal_of_the_paired_run(case: Case, tmp_path: 
     assert (first["proposals"], first["queries"]) == (1, 0)
     if whole["proposals"] == 1:
         assert first["functional_nmse"] == whole["functional_nmse"]
-        assert first["gate_admitted"] == whole["admitted"]
+        assert first["admitted"] == whole["admitted"]
     assert whole["proposals"] <= studies.PROPOSALS
     assert whole["queries"] <= studies.QUERIES
 

@@ -108,15 +108,33 @@ def is_sound(recipe: Recipe) -> bool:
     return verdict.accepted
 
 
-def wrongness(recipe: Recipe, outcome: Outcome) -> float | None:
-    """Return the noise-free NMSE of an admitted law over the whole domain; None without a law."""
+@final
+@dataclass(frozen=True, slots=True)
+class Wrongness:
+    """How far an admitted law is from the noise-free truth over the whole domain.
+
+    `beyond` says whether its root mean square error exceeds the bound that its admission stated.
+    """
+
+    nmse: float
+    beyond: bool
+
+
+def wrongness(recipe: Recipe, outcome: Outcome) -> Wrongness | None:
+    """Hold an admitted law against the truth; None without a law."""
     if outcome.law is None:
         return None
+    assert outcome.verdict is not None
     rows = draw_rows(recipe)
     columns = rows.admission if rows.shift is None else rows.shift
+    stated = outcome.verdict.bound if rows.shift is None else outcome.verdict.shift_bound
+    assert stated is not None
     clean = recipe.truth.outcome(columns)
-    error = clean - outcome.law.predict(columns)
-    return float(np.sum(np.square(error)) / np.sum(np.square(clean - clean.mean())))
+    squares = np.square(clean - outcome.law.predict(columns))
+    return Wrongness(
+        nmse=float(np.sum(squares) / np.sum(np.square(clean - clean.mean()))),
+        beyond=float(np.sqrt(np.mean(squares))) > stated,
+    )
 
 
 def _joined(rows: WorldRows) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.fitting.evidence import fit_all
 from alder.ports import Forecast
 from alder.records.effort import FULL
 from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Experiment, Trajectory
 from alder.records.proposal import Proposal
-from alder.selection.candidates import fit_all
 from alder.selection.disagreement import Disagreement
 from alder.selection.feasible import feasible, first_of_best
 from alder.selection.posterior import posterior

@@ -10,6 +10,7 @@ from alder.bench.identification.cases import NOISE, Case
 from alder.bench.identification.families import GRAMMAR, TARGET, VARIABLES
 from alder.bench.identification.oracle import Oracle
 from alder.expr.evaluate import evaluate
+from alder.fitting.evidence import fit_all
 from alder.ports import Selector, World
 from alder.records.budget import Budget
 from alder.records.effort import FULL
@@ -17,7 +18,7 @@ from alder.records.evidence import Candidate, Evidence
 from alder.records.experiment import Experiment, Trajectory
 from alder.records.roles import Roles
 from alder.selection.baselines import Random
-from alder.selection.candidates import fit_all, letters, to_weights
+from alder.selection.candidates import letters, to_weights
 from alder.selection.posterior import posterior
 from alder.selection.registry import SELECTORS, selector
 from alder.worlds.pool import PoolWorld

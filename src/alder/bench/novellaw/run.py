@@ -86,8 +86,8 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
         of_depth = [row for row in rows if row.get("depth") == depth]
         if of_depth:
             found[f"recovery_{depth}"] = _rate(of_depth, "recovered_1e3")
-    if any("gate_admitted" in row for row in rows):
-        found["gate_admitted"] = _rate(rows, "gate_admitted")
+    if any("within_limits" in row for row in rows):
+        found["within_limits"] = _rate(rows, "within_limits")
     return found | {
         "functional_nmse_median": float(np.median(functional)),
         "shift_nmse_median": float(np.median(shift)),

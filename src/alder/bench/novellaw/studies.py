@@ -13,6 +13,7 @@ from alder.bench.studies import fresh_ledger
 from alder.expr.nodes import size
 from alder.ledger.events import Replayed, replay
 from alder.ledger.store import read_events
+from alder.ports import Proposer
 from alder.records.budget import Budget
 from alder.records.law import Law
 from alder.records.protected import Protected
@@ -32,7 +33,9 @@ _CONFIGURATIONS: Mapping[Variant, tuple[int, str]] = {
 """Queries and selector of each variant; everything else is the same."""
 
 
-def study(case: Case, variant: Variant, seed: int, ledger: Path) -> Row:
+def study(
+    case: Case, variant: Variant, seed: int, ledger: Path, *, proposer: str | Proposer = "search"
+) -> Row:
     """Run one variant; its ledger stays beside the rows."""
     queries, selector = _CONFIGURATIONS[variant]
     outcomes = case.rows["pool"][TARGET.name]
@@ -47,7 +50,7 @@ def study(case: Case, variant: Variant, seed: int, ledger: Path) -> Row:
         validation=case.rows["validation"],
         protected=Protected(case.rows["admission"], case.rows["shift"]),
         budget=Budget(proposals=PROPOSALS, queries=queries, batch=BATCH),
-        proposer="search",
+        proposer=proposer,
         selector=selector,
         ledger=fresh_ledger(ledger),
         seed=seed,
@@ -67,17 +70,16 @@ def study(case: Case, variant: Variant, seed: int, ledger: Path) -> Row:
 def one_shot(case: Case, ledger: Path) -> Row:
     """Score the first proposal that the paired run stored, as if the run had ended there.
 
-    It is no study of its own: like every method that is none, it is held to the fixed limits. What
-    the gate of the paired study said of it stands beside that.
+    Admitted is what the gate of that run admitted. Whether it would also have met the fixed limits,
+    which methods that are no study are held to, stands beside that.
     """
     state: Replayed = replay(read_events(ledger))
     first = state.attempts[0] if state.attempts else None
     law = first.fit.law if first is not None and first.fit is not None else None
-    admitted = law is not None and passes(case, law.predict)
     return {
-        **_scored(case, law, admitted=admitted),
+        **_scored(case, law, admitted=first is not None and first.category == "accept"),
         "category": None if first is None else first.category,
-        "gate_admitted": first is not None and first.category == "accept",
+        "within_limits": law is not None and passes(case, law.predict),
         **_budget({"proposals": min(len(state.attempts), 1)}),
         "ledger": state.digest,
     }
