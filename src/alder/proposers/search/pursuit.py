@@ -27,8 +27,10 @@ _BEYOND = 1
 _ROUNDS = 6
 _LARGEST_SET = 3
 _REFINED = 14
-# Covers searched whatever the first of them brought.
+# Covers searched whatever the first of them brought, at most, and below which chance that two
+# variables act apart a cover that joins them is one of these.
 _SURELY = 3
+_DOUBTFUL = 0.01
 _MOST_POLYNOMIALS = 40
 
 
@@ -39,10 +41,11 @@ def pursue(shelf: Shelf, fitter: Fitter, structure: Structure, watch: Watch) -> 
     leaves more has missed something, and so has every law of its cover.
     """
     found: dict[object, Law] = {}
-    for number, cover in enumerate(covers(structure)):
+    ordered, n_sure = covers(structure)
+    for number, cover in enumerate(ordered):
         done = any(law.rss / shelf.table.n <= structure.noise for law in found.values())
         exact = any(fitter.is_exact(law.rss) for law in found.values())
-        if watch.is_over() or exact or (done and number >= _SURELY):
+        if watch.is_over() or exact or (done and number >= n_sure):
             break
         begun = _beam(_first(cover, shelf, fitter), fitter)
         for law in refine(begun, shelf, fitter, structure, watch):
@@ -59,14 +62,30 @@ def _beam(laws: Iterable[Law], fitter: Fitter) -> list[Law]:
     return sorted(kept.values(), key=lambda law: law.length)
 
 
-def covers(structure: Structure) -> list[Cover]:
+def covers(structure: Structure) -> tuple[list[Cover], int]:
     """Return ways to split the law into parts: interacting sets, then two of them joined.
 
-    Those come first whose variables are the least sure not to interact: over narrow ranges a
-    share of two masses hardly differs from a sum.
+    Over narrow ranges a share of two masses hardly differs from a sum, so that a test which finds
+    nothing says little. Joined sets come first where the test is in doubt, then those whose law
+    names its variables the fewest times: r, m1 and m2 in one part instead of r and m1 beside r and
+    m2. Also returned is how many are worth a search whatever the first brings: a few, and none
+    that names variables more often than the first.
     """
+    base = _with_even_parts(structure.cliques(), structure)
+    joined = sorted(
+        (chance > _DOUBTFUL, _mentions(cover), chance, cover)
+        for chance, cover in _joined(structure)
+    )
+    sure = {
+        cover for clear, mentions, _, cover in joined if not clear or mentions <= _mentions(base)
+    }
+    ordered = list(dict.fromkeys([base, *(cover for *_, cover in joined)]))
+    return ordered, min(1 + len(sure - {base}), _SURELY)
+
+
+def _joined(structure: Structure) -> Iterator[tuple[float, Cover]]:
+    """Yield covers with two sets joined, and the chance that no two variables of them interact."""
     base = structure.cliques()
-    joined: list[tuple[float, Cover]] = []
     for i, a in enumerate(base):
         for b in base[i + 1 :]:
             both = tuple(name for name in structure.relevant if name in {*a, *b})
@@ -79,9 +98,12 @@ def covers(structure: Structure) -> list[Cover]:
                 if x not in b and y not in a
             ]
             rest = [part for part in base if not set(part) <= set(both)]
-            joined.append((min(apart), (both, *rest)))
-    found = [base, *(cover for _, cover in sorted(joined, key=lambda one: one[0]))]
-    return list(dict.fromkeys(_with_even_parts(cover, structure) for cover in found))
+            yield min(apart), _with_even_parts((both, *rest), structure)
+
+
+def _mentions(cover: Cover) -> int:
+    """Count how often a cover names variables."""
+    return sum(map(len, cover))
 
 
 def _with_even_parts(cover: Cover, structure: Structure) -> Cover:
