@@ -49,6 +49,11 @@ def law_of_a_vanishing_power() -> Law:
     return law_of(parse("sign((-abs(r))^p0)", NAMES), {"p0": 2.0037393140128352})
 
 
+def law_divided_by_a_root_of_zero() -> Law:
+    """Return an inverse of the root of minus zero, which is zero and has no other sign."""
+    return law_of(parse("atan(1/sqrt(0*r))", NAMES), {})
+
+
 def random_rows(rng: np.random.Generator, n_rows: int) -> dict[str, FloatArray]:
     """Draw rows, a few of them far outside any scope."""
     scale = np.where(np.arange(n_rows) % 5 == 4, 1e3, 1.5)

@@ -9,6 +9,7 @@ from alder.expr.text import parse
 from export.laws import (
     NAMES,
     assert_agrees,
+    law_divided_by_a_root_of_zero,
     law_of,
     law_of_a_vanishing_power,
     random_law,
@@ -28,7 +29,7 @@ def test_the_jax_function_agrees_with_evaluate() -> None:
     rng = np.random.default_rng(3)
     with jax.enable_x64(True):
         laws = [random_law(rng, n_nodes) for n_nodes in (5, 9, 15, 21, 31)]
-        for law in (*laws, law_of_a_vanishing_power()):
+        for law in (*laws, law_of_a_vanishing_power(), law_divided_by_a_root_of_zero()):
             rows = random_rows(rng, 20)
             columns = [rows[variable.name] for variable in law.variables]
             module = load(to_jax(law))

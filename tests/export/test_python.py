@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from alder.export.python import to_python
 from alder.expr.operators import Floors
 from alder.records.law import Law
-from export.laws import assert_agrees, law_of_a_vanishing_power, random_law, random_rows
+from export.laws import (
+    assert_agrees,
+    law_divided_by_a_root_of_zero,
+    law_of_a_vanishing_power,
+    random_law,
+    random_rows,
+)
 
 
 def load(text: str) -> types.ModuleType:
@@ -51,6 +57,12 @@ def test_the_python_guard_agrees_with_in_scope(seed: int) -> None:
 def test_a_power_that_vanishes_in_evaluate_vanishes_in_python() -> None:
     law, rows = law_of_a_vanishing_power(), random_rows(np.random.default_rng(0), 10)
     assert assert_agrees(law, rows, call(law, load(to_python(law)).law, rows)) == 10
+
+
+def test_the_root_of_minus_zero_is_zero_without_a_sign() -> None:
+    law, rows = law_divided_by_a_root_of_zero(), random_rows(np.random.default_rng(0), 10)
+    assert assert_agrees(law, rows, call(law, load(to_python(law)).law, rows)) == 10
+    assert (law.predict(rows) > 0.0).all()
 
 
 def test_the_python_function_is_finite_at_the_ends_of_floats() -> None:

@@ -15,7 +15,7 @@ _TEMPLATES = {
     "pow_real": "flushed(power(max({0}, BASE), {1}))",
     "exp": "math.exp(clipped({0}, EXPONENT))",
     "log": "math.log(max({0}, BASE))",
-    "sqrt": "math.sqrt(max({0}, 0.0))",
+    "sqrt": "(math.sqrt({0}) if {0} > 0.0 else 0.0)",
     "tanh": "math.tanh({0})",
     "sin": "math.sin({0})",
     "cos": "math.cos({0})",

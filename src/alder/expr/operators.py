@@ -179,7 +179,8 @@ def _log_partials(
 
 
 def _sqrt(args: tuple[FloatArray, ...], floors: Floors) -> FloatArray:
-    return np.sqrt(np.maximum(args[0], 0.0))
+    # The zero below zero is +0: divided by, -0 has another sign.
+    return np.sqrt(np.maximum(args[0], 0.0)) + 0.0
 
 
 def _sqrt_partials(

@@ -190,7 +190,7 @@ def _unary(op, x, floors, tangents, y, slope):
                 slope[i] = 0.0 if x[i] < floors[1] else 1.0 / x[i]
     elif op == SQRT:
         for i in range(y.size):
-            y[i] = math.sqrt(max(x[i], 0.0))
+            y[i] = math.sqrt(x[i]) if x[i] > 0.0 else 0.0
         if tangents:
             for i in range(y.size):
                 slope[i] = 0.0 if x[i] < floors[1] else 0.5 / y[i]

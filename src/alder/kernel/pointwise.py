@@ -78,7 +78,7 @@ def _unary(op, x, floors):
     if op == LOG:
         return math.log(max(x, floors[1])), (0.0 if x < floors[1] else 1.0 / x)
     if op == SQRT:
-        y = math.sqrt(max(x, 0.0))
+        y = math.sqrt(x) if x > 0.0 else 0.0  # never -0, whose inverse has another sign
         return y, (0.0 if x < floors[1] else 0.5 / y)
     if op == TANH:
         y = math.tanh(x)
