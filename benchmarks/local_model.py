@@ -251,8 +251,8 @@ def main() -> None:
     longest = max(row.tokens_written for row in rows)
     CONSOLE.print(
         f"{len(rows)} replies in {sum(row.seconds for row in rows) / 60:.1f} min; the longest has "
-        f"{longest} tokens of the {proposer.reply_tokens} allowed. Laws that differ in numbers only "
-        f"count once."
+        f"{longest} tokens of the {proposer.reply_tokens} allowed. Laws that differ in numbers "
+        f"only count once."
     )
     sys.exit(not all(row.readable for row in rows))
 
