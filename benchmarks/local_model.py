@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import final
+from typing import Any, final
 
 import jsonschema
 import numpy as np
@@ -230,8 +230,12 @@ def read_kept(path: Path) -> list[Row]:
     """Return the replies of a run that was stopped, in the order in which they were asked for."""
     if not path.exists():
         return []
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return [Row(**{**line, "codes": tuple(line["codes"])}) for line in lines]
+    lines: list[Any] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [Row(**{name: _field(line[name]) for name in Row.__slots__}) for line in lines]
+
+
+def _field(value: Any) -> Any:  # noqa: ANN401 (what JSON holds)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def main() -> None:
