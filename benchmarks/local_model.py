@@ -1,10 +1,12 @@
 """How many replies of the local model can be read, and how many pass every check?
 
 Run with `python benchmarks/local_model.py`; a number of replies and a file for them, one JSON
-object a line, may follow. Each reply is what `--proposer llm:local` gets: SmolLM2 on one thread,
-a brief of public evidence, the form of the grammar. A reply is readable where it is one JSON object
-of the schema; all of them should be. It passes where `alder.check` has nothing to say against it on
-the rows of its study. The briefs take turns, so that any number of replies covers them.
+object a line, may follow; replies that stand in the file already are not asked for again, so that
+a run that was stopped goes on. Each reply is what `--proposer llm:local` gets: SmolLM2 on one
+thread, a brief of public evidence, the form of the grammar. A reply is readable where it is one
+JSON object of the schema; all of them should be. It passes where `alder.check` has nothing to say
+against it on the rows of its study. The briefs take turns, so that any number of replies covers
+them.
 """
 
 import json
@@ -14,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import final
+from typing import Any, final
 
 import jsonschema
 import numpy as np
@@ -224,6 +226,18 @@ def _figures(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
+def read_kept(path: Path) -> list[Row]:
+    """Return the replies of a run that was stopped, in the order in which they were asked for."""
+    if not path.exists():
+        return []
+    lines: list[Any] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [Row(**{name: _field(line[name]) for name in Row.__slots__}) for line in lines]
+
+
+def _field(value: Any) -> Any:  # noqa: ANN401 (what JSON holds)
+    return tuple(value) if isinstance(value, list) else value
+
+
 def main() -> None:
     """Ask, keep what was said, and print the table; fail where a reply cannot be read."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else N_REPLIES
@@ -231,9 +245,8 @@ def main() -> None:
     proposer = model_proposer("llm:local")
     assert isinstance(proposer, ModelProposer)
     told = cases()
-    rows: list[Row] = []
-    begin = perf_counter()
-    for number in range(n):
+    rows = [] if kept is None else read_kept(kept)
+    for number in range(len(rows), n):
         rows.append(ask(proposer, told[number % len(told)], number // len(told)))
         if kept is not None:
             with kept.open("a", encoding="utf-8") as file:
@@ -241,8 +254,9 @@ def main() -> None:
     CONSOLE.print(table(rows))
     longest = max(row.tokens_written for row in rows)
     CONSOLE.print(
-        f"{n} replies in {(perf_counter() - begin) / 60:.1f} min; the longest has {longest} tokens "
-        f"of the {proposer.reply_tokens} allowed. Laws that differ in numbers only count once."
+        f"{len(rows)} replies in {sum(row.seconds for row in rows) / 60:.1f} min; the longest has "
+        f"{longest} tokens of the {proposer.reply_tokens} allowed. Laws that differ in numbers "
+        f"only count once."
     )
     sys.exit(not all(row.readable for row in rows))
 

@@ -1,6 +1,9 @@
 """`--proposer llm:...`: a whole study on the command line, with a server of the test's own."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -56,3 +59,17 @@ def test_a_name_that_cannot_be_read_is_misuse_in_one_sentence(
     write_study(tmp_path, with_proposer(STUDY, ""))
     assert main(["discover", "study.toml", "--proposer", wanted]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_name_that_cannot_be_read_is_said_before_anything_is_compiled(tmp_path: Path) -> None:
+    write_study(tmp_path, with_proposer(STUDY, ""))
+    ran = subprocess.run(
+        [sys.executable, "-m", "alder", "discover", "study.toml", "--proposer", "llm:opnai:gpt"],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "nothing-compiled-here")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert "Did you mean `openai`?" in ran.stderr
+    assert "Compiling" not in ran.stdout + ran.stderr

@@ -55,6 +55,7 @@ def command(
 
     settings = read_study(study)
     console = terminal()
+    settings.require_parts()
     ensure(console.print)
     if between is not None:
         ask_between(settings, between, ledger, f"alder ask {study} --ledger {ledger}")

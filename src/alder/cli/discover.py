@@ -146,6 +146,7 @@ def run(
     from alder.cli.progress import Progress
     from alder.kernel.ready import ensure
 
+    settings.require_parts()
     ensure(console.print)
     keeps = "" if ledger is None else str(ledger)
     progress = Progress(console, keeps=keeps)

@@ -30,7 +30,7 @@ from alder.proposers.broker.endpoint import (
     endpoint_from_text,
     require_socat,
 )
-from alder.proposers.casefolder import INSTRUCTIONS, Case, case_folder
+from alder.proposers.casefolder import INSTRUCTIONS, Case, case_folder, require_copyable
 from alder.proposers.jail import View, require_bubblewrap, require_narrow
 from alder.proposers.launch import Allowance, sandbox_owner
 from alder.proposers.proposalfile import read_proposal_file
@@ -44,6 +44,9 @@ PREFIX: Final = "agent:"
 _SETTINGS: Final = ("seconds", "memory_mb", "processes", "reads", "socket", "model", "file")
 _SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 _LEAST_S: Final = 1.0
+# Settings that are numbers, and the least of each: half a process would be none.
+_LEAST: Final = {"seconds": 0.0, "memory_mb": 0.0, "processes": 1.0}
+_MOST: Final = 1e9
 _SHOWN: Final = 200
 _LIMITS: Final = {
     "time": "it took more than {seconds:g} s",
@@ -87,6 +90,7 @@ class Agent:
                 raise BadStudy("model= and socket= both name a model; give one of them.")
             require_socat()
             self.model.key()
+        require_copyable(self.files)
         _require_program(self.command[0], self.reads, self.files)
 
     @property
@@ -186,15 +190,16 @@ def agent_from_text(text: str) -> Agent:
 
 def _allowance(settings: dict[str, str]) -> Allowance:
     numbers: dict[str, float] = {}
-    for name in ("seconds", "memory_mb", "processes"):
+    for name, least in _LEAST.items():
         if name in settings:
             try:
                 numbers[name] = float(settings[name])
             except ValueError:
                 numbers[name] = float("nan")
-            if not numbers[name] > 0:
+            if not (0.0 < numbers[name] < _MOST and numbers[name] >= least):
                 raise BadStudy(
-                    f"{name}={printable(settings[name])}: a number above 0 was expected."
+                    f"{name}={printable(settings[name])}: a number "
+                    f"{f'from {least:g}' if least else 'above 0'} to {_MOST:g} was expected."
                 )
     usual = Allowance()
     return replace(

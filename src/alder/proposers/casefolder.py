@@ -182,6 +182,16 @@ def _finite(value: object) -> object:
     return value
 
 
+def require_copyable(files: Sequence[Path]) -> None:
+    """Refuse files that cannot be copied into a case, before a study begins."""
+    names = [file.name for file in files]
+    for file in files:
+        if names.count(file.name) > 1:
+            raise BadStudy(f"file={file}: two files are called `{file.name}`; rename one.")
+        if not (os.access(file, os.R_OK) and file.is_file()):
+            raise BadStudy(f"file={file} is no file that can be read; name one to copy.")
+
+
 def _copy(files: Sequence[Path], folder: Path) -> None:
     for file in files:
         if (folder / file.name).exists() or file.name in (NAME, ".git"):

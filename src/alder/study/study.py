@@ -24,7 +24,7 @@ from alder.records.roles import Roles
 from alder.spelling import suggestion
 from alder.study.journal import Watch
 from alder.study.opening import Asked, open_study
-from alder.study.parts import Safe
+from alder.study.parts import Safe, as_proposer, as_selector
 from alder.study.rows import Box, RowReader, require_inside
 from alder.tables import Rows, as_columns, column_names, count_rows
 from alder.verification.criteria import Criteria
@@ -77,6 +77,9 @@ class Study:
         `watch` is called after every event, for progress; where it has a method `glimpse`, that is
         told between events how far the search is.
         """
+        # Names that lead nowhere and keys that are missing are said before anything is compiled.
+        as_proposer(proposer, guesses, grammar)
+        as_selector(selector)
         ensure()
         asked = Asked(
             world=world,

@@ -13,6 +13,7 @@ from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.study import Study
 from alder.study.journal import Watch
+from alder.study.parts import as_proposer, as_selector
 from alder.tables import Rows
 from alder.verification.criteria import Criteria
 from alder.verification.spending import AlphaSpending, Spending
@@ -43,6 +44,11 @@ class StudySettings:
     spending: Spending = field(default_factory=AlphaSpending)
     limits: Limits | None = None
     seed: int = 0
+
+    def require_parts(self) -> None:
+        """Refuse a proposer or selector that is none, or lacks its key, before time is spent."""
+        as_proposer(self.proposer, self.guesses, self.grammar)
+        as_selector(self.selector)
 
     def discover(self, ledger: Path | None, watch: Watch | None = None) -> Outcome:
         """Run the whole study."""

@@ -230,7 +230,7 @@ def test_a_broker_ends_with_the_harness_that_is_killed(tmp_path: Path) -> None:
     [
         ("agent:model=opnai true", "Did you mean `openai`"),
         ("agent:model=ftp://x/v1 true", "no model for an agent"),
-        ("agent:model=https://me:secret@x/v1 true", "no model for an agent"),
+        ("agent:model=https://me:secret@x/v1 true", "no password and no query"),
         ("agent:model=openai true", "export OPENAI_API_KEY"),
         ("agent:model=anthropic true", "export ANTHROPIC_API_KEY"),
         ("agent:model=http://192.0.2.1/v1 true", "in the clear; use https"),

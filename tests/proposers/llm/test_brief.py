@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -14,7 +15,7 @@ from study.problems import rows
 
 from alder.errors import BadStudy
 from alder.expr.text import parse
-from alder.proposers.brief import estimate_tokens, write_brief
+from alder.proposers.brief import VERSION, estimate_tokens, write_brief
 from alder.proposers.llm.instructions import PROBLEMS, VERDICTS
 from alder.proposers.llm.names import choose_names
 from alder.proposers.llm.tables import spread
@@ -41,6 +42,21 @@ def skeleton(value: Any) -> Any:
     if isinstance(value, list):
         return [skeleton(one) for one in cast("list[Any]", value)]
     return type(value).__name__
+
+
+def test_every_word_of_a_brief_is_that_of_its_version() -> None:
+    seen = told()
+    messages = [
+        message
+        for tokens in (6000, SHORT)
+        for message in write_brief(seen, choose_names(seen.grammar), tokens=tokens)
+    ]
+    written = "\n".join(message.text for message in messages) + "\n"
+    kept = Path(__file__).with_name(f"brief-{VERSION}.txt")
+    assert kept.exists(), (
+        f"write the briefs of version {VERSION} to {kept.name}, and keep the others"
+    )
+    assert written == kept.read_text("utf-8"), "a word has changed: raise VERSION"
 
 
 @settings(max_examples=15)

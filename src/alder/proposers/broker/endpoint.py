@@ -68,7 +68,12 @@ def endpoint_from_text(text: str) -> Endpoint:
         is_address = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
         is_address = False
-    if not is_address or "@" in text or not text.isprintable():
+    if is_address and ("@" in text or "?" in text or "#" in text):
+        raise BadStudy(
+            "The address of a model is written to the ledger, so it may hold no password and no "
+            "query; put a key in ALDER_LLM_KEY."
+        )
+    if not is_address or not text.isprintable():
         raise BadStudy(
             f"model={printable(text)} is no model for an agent; {', '.join(_PROVIDERS)} are, or "
             f"the address of a server, such as http://127.0.0.1:8080/v1."
