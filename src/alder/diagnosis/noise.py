@@ -19,14 +19,14 @@ def noisy(view: View) -> Sign:
     """Compare what is left over with what was asked for, or with the variance of the target."""
     if view.best is None or view.best.fit is None:
         return Sign(_CAUSE, "No law was fitted, so nothing is left over.", is_made=False)
-    share = f"{100 * min(view.error, 1.0):.2g} %"
+    share = f"{100 * min(view.error, 1.0):.3g} %"
     limit = NOISY if view.accuracy is None else view.accuracy
     if view.error < limit:
         return Sign(_CAUSE, f"The best law leaves {share} of the variance unexplained.")
     if _has_structure(view):
         return Sign(_CAUSE, f"The {share} of the variance that is left over shows structure.")
     repeats = _repeats(view)
-    asked = "" if view.accuracy is None else f", where {100 * view.accuracy:.2g} % was asked for,"
+    asked = "" if view.accuracy is None else f", where {100 * view.accuracy:.3g} % was asked for,"
     return Sign(
         _CAUSE,
         f"What no law explains is {share} of the variance{asked} and shows no structure.",
