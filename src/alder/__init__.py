@@ -44,6 +44,7 @@ __all__ = [
     "LawRegressor",
     "Limits",
     "LogWorld",
+    "MPCPolicy",
     "MalformedLaw",
     "ManualWorld",
     "Message",
@@ -57,7 +58,9 @@ __all__ = [
     "ODEWorld",
     "Outcome",
     "PairwiseWorld",
+    "Plan",
     "PoolWorld",
+    "Prediction",
     "Problem",
     "Proposal",
     "Protected",
@@ -87,12 +90,15 @@ __all__ = [
     "fit_many",
     "parse",
     "phase_portrait",
+    "plan",
     "select",
     "verify",
 ]
 
 if TYPE_CHECKING:
     from alder.checking import check
+    from alder.control.planning import plan
+    from alder.control.policy import MPCPolicy
     from alder.errors import (
         AlderError,
         BadGrammar,
@@ -129,6 +135,7 @@ if TYPE_CHECKING:
     from alder.records.nextstep import NextStep
     from alder.records.noise import Noise
     from alder.records.outcome import Outcome, Refusal
+    from alder.records.plan import Plan, Prediction
     from alder.records.problem import Problem
     from alder.records.proposal import Bounds, Proposal
     from alder.records.protected import Protected
@@ -183,6 +190,7 @@ else:
         "LawRegressor": "alder.regressor",
         "Limits": "alder.records.limits",
         "LogWorld": "alder.worlds.log",
+        "MPCPolicy": "alder.control.policy",
         "ManualWorld": "alder.worlds.manual",
         "Nesting": "alder.records.grammar",
         "NextStep": "alder.records.nextstep",
@@ -196,7 +204,9 @@ else:
         "ODEWorld": "alder.worlds.ode",
         "Outcome": "alder.records.outcome",
         "PairwiseWorld": "alder.worlds.pairwise",
+        "Plan": "alder.records.plan",
         "PoolWorld": "alder.worlds.pool",
+        "Prediction": "alder.records.plan",
         "Problem": "alder.records.problem",
         "Proposal": "alder.records.proposal",
         "Protected": "alder.records.protected",
@@ -222,6 +232,7 @@ else:
         "fit_many": "alder.fitting",
         "parse": "alder.expr.text",
         "phase_portrait": "alder.report.portrait",
+        "plan": "alder.control.planning",
         "select": "alder.study.stages",
         "verify": "alder.study.stages",
     }

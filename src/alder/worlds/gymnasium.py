@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.errors import BadWorld, MissingExtra
 from alder.ports import World
-from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.experiment import HORIZON, Experiment, FailedRun, Pool, Setting, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.roles import Roles
-from alder.worlds.foresight import Foreseen, steps_of, walk
+from alder.worlds.foresight import Foreseen, rehearse, steps_of, walk
 from alder.worlds.guard import Caller, Ended, Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
 from alder.worlds.outcomes import to_trajectory, wanted_columns
-from alder.worlds.system import HORIZON
 
 Environment: TypeAlias = Any
 """A `gymnasium.Env`; the package is optional, so its types are not used."""
@@ -99,6 +98,19 @@ class GymnasiumWorld:
         self.offers.require_variables(replace(grammar, variables=start))
         roles = Roles() if roles is None else roles
         return _BoundGymnasium(self, grammar, wanted_columns(grammar, roles), Caller(self.guard))
+
+    @property
+    def own_horizon(self) -> float:
+        """The number of steps of an episode."""
+        return float(self.episode.n_steps)
+
+    def rehearse(self, law: Law, settings: Mapping[str, Setting]) -> Mapping[str, FloatArray]:
+        """Return the columns a law forecasts along one episode, with those read after it.
+
+        The settings say what is read at the start; the episode must say how to `follow`.
+        """
+        read = {name: float(v) for name, v in settings.items() if not isinstance(v, str)}
+        return rehearse(self.episode, law, dict(settings), read)
 
 
 def difference(column: str, dt: float) -> Target:
