@@ -25,6 +25,7 @@ __all__ = [
     "Criteria",
     "CrucialExperiment",
     "Disturbance",
+    "Drive",
     "Dynamics",
     "Effort",
     "Episode",
@@ -52,6 +53,7 @@ __all__ = [
     "Model",
     "ModelFailed",
     "ModelProposer",
+    "MuJoCoWorld",
     "Nesting",
     "NextStep",
     "Noise",
@@ -159,6 +161,7 @@ if TYPE_CHECKING:
     from alder.worlds.gymnasium import Episode, GymnasiumWorld, difference
     from alder.worlds.log import LogWorld
     from alder.worlds.manual import ManualWorld
+    from alder.worlds.mujoco import Drive, MuJoCoWorld
     from alder.worlds.ode import ODEWorld
     from alder.worlds.pairwise import PairwiseWorld
     from alder.worlds.pool import PoolWorld
@@ -172,6 +175,7 @@ else:
         "Criteria": "alder.verification.criteria",
         "CrucialExperiment": "alder.selection.crucial",
         "Disturbance": "alder.worlds.system",
+        "Drive": "alder.worlds.mujoco",
         "Dynamics": "alder.records.dynamics",
         "Effort": "alder.records.effort",
         "Episode": "alder.worlds.gymnasium",
@@ -192,6 +196,7 @@ else:
         "LogWorld": "alder.worlds.log",
         "MPCPolicy": "alder.control.policy",
         "ManualWorld": "alder.worlds.manual",
+        "MuJoCoWorld": "alder.worlds.mujoco",
         "Nesting": "alder.records.grammar",
         "NextStep": "alder.records.nextstep",
         "Form": "alder.ports",
