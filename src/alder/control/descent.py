@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.control.problem import Inversion, excesses, missed
+from alder.control.problem import Inversion, missed
 from alder.control.trials import Trial, Trials
 
 # Errors count in tolerances; a limit broken by its own width counts as so many of them.
@@ -65,7 +65,7 @@ def _descend_from(trials: Trials, place: FloatArray, horizon: float, until: int)
         if trials.left <= 0 or trials.spent >= until:
             raise _Stop
         trial = trials.ask(low + width * (x - 1.0), horizon)
-        broken = _broken(trials, trial)
+        broken = trials.broken(trial)
         if (problem.along or trial.misses <= 1.0) and not broken.any():
             found.append((trial.cost, trial))
             if not problem.along:
@@ -78,12 +78,6 @@ def _descend_from(trials: Trials, place: FloatArray, horizon: float, until: int)
             residuals, 1.0 + place, bounds=(1.0, 2.0), method="dogbox", diff_step=_STEP, ftol=_SLOW
         )
     return min(found, key=lambda pair: pair[0])[1] if found else None
-
-
-def _broken(trials: Trials, trial: Trial) -> FloatArray:
-    """Return how far each limit, drawn in by its margin, is exceeded; zero where it is kept."""
-    found = excesses(trial.prediction, trials.problem)
-    return np.array([max(e + trials.margins.get(name, 0.0), 0.0) for name, e in found.items()])
 
 
 def _shares(problem: Inversion, actions: FloatArray) -> FloatArray:

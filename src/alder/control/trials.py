@@ -96,9 +96,32 @@ class Trials:
         return self._judged[trial.number] is not None
 
     def closest(self) -> Trial | None:
-        """Return the safe trial nearest to the target, as far as the budget can tell."""
-        finite = [trial for trial in self.seen if np.isfinite(trial.cost)]
-        return next((t for t in sorted(finite, key=lambda t: t.cost) if self.is_safe(t)), None)
+        """Return the safe trial nearest to the target, as far as the budget can tell.
+
+        Trials to which a model is likely to object are asked about last; where the budget allows
+        no second mistake, the one that is furthest inside its limits is asked about.
+        """
+        open_ = [trial for trial in self.seen if np.isfinite(trial.cost)]
+        others = len(self.models) - 1
+        while open_:
+            left = self.problem.evaluations - self.spent
+            last = 0 < others <= left < 2 * others and len(self._judged) > 0
+            trial = min(open_, key=self._depth if last else self._promise)
+            if self.is_safe(trial):
+                return trial
+            open_.remove(trial)
+        return None
+
+    def _promise(self, trial: Trial) -> tuple[bool, float]:
+        return bool(self.broken(trial).any()), trial.cost
+
+    def _depth(self, trial: Trial) -> float:
+        return max(excesses(trial.prediction, self.problem).values(), default=0.0)
+
+    def broken(self, trial: Trial) -> FloatArray:
+        """Return how far each limit, drawn in by its margin, is exceeded; zero where it is kept."""
+        found = excesses(trial.prediction, self.problem)
+        return np.array([max(e + self.margins.get(name, 0.0), 0.0) for name, e in found.items()])
 
     def plan(self, trial: Trial, reason: str = "") -> Plan:
         """Return a judged trial as the plan to follow."""
@@ -145,10 +168,12 @@ class Trials:
         return tuple(predictions)
 
     def _widen(self, lead: Prediction, other: Prediction) -> None:
-        """Remember how much further another model goes than the first."""
+        """Remember how much further another model goes than the first, and grow more careful."""
         own = excesses(lead, self.problem)
         for name, excess in excesses(other, self.problem).items():
             further = _CAUTION * (excess - own.get(name, excess))
+            if excess > 0.0:
+                further = max(further, 2.0 * self.margins.get(name, 0.0))
             if np.isfinite(further):
                 self.margins[name] = max(self.margins.get(name, 0.0), further)
 
