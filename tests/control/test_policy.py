@@ -13,9 +13,13 @@ from alder.errors import BadParameter
 PENDULUM = alder.Dynamics({"v": fitted("k*sin(x) + 3*u", {"k": 15.0}, error=0.05)}, {"x": "v"})
 
 
+def read(seen: Any) -> dict[str, float]:
+    return {"x": math.atan2(seen[1], seen[0]), "v": float(seen[2])}
+
+
 def upright(**options: Any) -> alder.MPCPolicy:
     settings: dict[str, Any] = {
-        "columns": lambda seen: {"x": math.atan2(seen[1], seen[0]), "v": float(seen[2])},
+        "columns": read,
         "target": {"x": 0.0, "v": 0.0},
         "actions": {"u": (-2.0, 2.0)},
         "horizon": 0.4,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any, cast
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def _descend_from(trials: Trials, place: FloatArray, horizon: float, until: int)
 
     Actions live on [1, 2], where the step of the differences is the same share of every bound.
     """
-    from scipy.optimize import least_squares  # pyright: ignore[reportMissingTypeStubs]
+    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
     problem = trials.problem
     low, width = _box(problem)
@@ -74,7 +75,7 @@ def _descend_from(trials: Trials, place: FloatArray, horizon: float, until: int)
         return np.clip(np.nan_to_num(numbers, nan=_LARGEST), -_LARGEST, _LARGEST)
 
     with suppress(_Stop):
-        least_squares(
+        cast("Any", optimize).least_squares(
             residuals, 1.0 + place, bounds=(1.0, 2.0), method="dogbox", diff_step=_STEP, ftol=_SLOW
         )
     return min(found, key=lambda pair: pair[0])[1] if found else None
