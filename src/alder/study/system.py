@@ -40,7 +40,7 @@ from alder.study.opening import Asked, Opened, open_study
 from alder.study.parts import as_selector
 from alder.tables import Rows, as_columns, column_names, require_columns
 from alder.verification.criteria import Criteria
-from alder.worlds.ode import ODEWorld
+from alder.worlds.ode import ODEWorld, Together
 
 TIME = "t"
 """The column of the time in rows of a system."""
@@ -76,7 +76,8 @@ def discover_system(  # noqa: PLR0913 (a user's whole request in one call)
     """
     ensure()
     asked = _Request(
-        world, grammar, initial, protected, budget or Budget(queries=10, batch=2),
+        replace(world, together=Together()), grammar, initial, protected,
+        budget or Budget(queries=10, batch=2),
         proposer or VectorFields(), selector or Starts(), seed, criteria or Criteria(), rollout,
     )  # fmt: skip
     with ExitStack() as undo:
@@ -163,9 +164,18 @@ class _Rates:
             name = names[turn % len(names)]
             if self._is_open(name):
                 self._take_turn(self.studies[name])
+                self._lead(name)
             turn += 1
         outcomes = {name: self._end(name) for name in names}
         return self._together(outcomes)
+
+    def _lead(self, name: str) -> None:
+        """Let the other rates be followed with the best law of this one so far."""
+        state, together = self.studies[name].journal.state, self.asked.world.together
+        ended = None if state.end is None else state.end.law
+        law = ended or (state.candidates[0].law if state.candidates else None)
+        if together is not None and law is not None:
+            together.leading[name] = law
 
     def _is_open(self, name: str) -> bool:
         return self.studies[name].journal.state.end is None

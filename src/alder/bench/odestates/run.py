@@ -24,8 +24,9 @@ from alder.fitting.shooting import shoot_growing
 from alder.fitting.smoothing import smooth
 from alder.integration import solve
 from alder.proposers.states.finding import Setting, find
-from alder.proposers.states.model import make_flow, structures
-from alder.verification.held import follow
+from alder.proposers.states.model import structures
+from alder.study.states import claim_of
+from alder.verification.vault import Vault
 
 RECOVERED = 1e-3
 """Trajectory NMSE in all three settings at which a system is recovered from noisy states."""
@@ -60,16 +61,15 @@ def _alder(case: StatesCase) -> Row:
     """Find equations in the public samples; admit them on trajectories nobody else has seen."""
     names = case.system.truth.states
     found = find(case.public, Setting(names, (), OPERATORS))
-    flow, _ = make_flow(found.model.picks, found.problem)
     rates, values = structures(found.model.picks, found.problem)
-    shot = found.shot
-    admitted = False
-    if shot is not None and shot.sound:
-        seen = follow(flow, shot, found.problem.sigma, case.held, case.held.start_rows())
-        admitted = seen.is_consistent and seen.is_accurate
+    claim, finding = claim_of(found), "nothing"
+    if claim is not None:
+        with Vault.hold(case.held) as vault:
+            finding, _ = vault.trace(claim)
     laws = [with_values(rate, values) for rate in rates]
     return {
-        **_score(case, laws, admitted=admitted),
+        **_score(case, laws, admitted=finding == "accept"),
+        "finding": finding,
         "route": found.route,
         "chi2": min(found.chi2, 1e30),
         "noise_ratio": _ratio(found.problem.sigma, case.sigma),

@@ -8,10 +8,10 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.nodes import Expr
+from alder.fitting.delay import delayed, delays
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot, shoot
 from alder.fitting.smoothing import Smooth, as_measured, smooth
-from alder.proposers.states.delay import delayed, delays
 from alder.proposers.states.model import Model, Pick, Problem, make_flow
 from alder.proposers.states.search import (
     misfit,
