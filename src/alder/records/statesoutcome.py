@@ -37,8 +37,8 @@ class StatesOutcome:
     system only; `delay` the dead time of the inputs. The laws are admitted for the ranges of their
     scope and for times up to `horizon`, the longest that was followed: of a motion after it nothing
     was verified. `commitments` are salted digests of what was held back. `route` says how the
-    numbers were fitted, `routes` what validation said of each.
-    On a refusal `laws` hold what was found and not admitted.
+    numbers were fitted, `routes` what validation said of each; `shared` which numbers two laws have
+    in common. On a refusal `laws` hold what was found and not admitted.
     """
 
     laws: Mapping[str, Law]
@@ -51,6 +51,7 @@ class StatesOutcome:
     route: str = ""
     routes: tuple[RouteError, ...] = ()
     n_held_back: int = 0
+    shared: tuple[str, ...] = ()
     commitments: tuple[Commitment, ...] = ()
 
     def __post_init__(self) -> None:

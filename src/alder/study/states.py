@@ -18,9 +18,11 @@ from alder.proposers.states.excitation import unmoved_input, unmoved_state
 from alder.proposers.states.finding import Found, Setting, find, find_delay
 from alder.proposers.states.laws import laws_of
 from alder.proposers.states.model import structures
+from alder.proposers.states.sharing import shared_numbers
 from alder.records.dynamics import Dynamics
 from alder.records.statesoutcome import RouteError, StatesOutcome
 from alder.segments import observation_names
+from alder.study.conserving import quantity
 from alder.study.unfollowed import not_excited, not_followed
 from alder.tables import Rows, as_columns, column_names, require_columns
 from alder.verification.claim import Claim
@@ -34,6 +36,7 @@ STATE_OPERATORS = (
 Watch: TypeAlias = Callable[[str], object]
 
 _HELD_SHARE = 4  # one trajectory in so many is held back, or the last such part of each
+_KEPT = 1e-6  # the share by which a conserved quantity may change: rounding and iteration
 _FEWEST = 20  # samples below which nothing is sought
 
 
@@ -46,6 +49,8 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     group: str | None = None,
     known: Mapping[str, str] | None = None,
     operators: Sequence[str] = STATE_OPERATORS,
+    conserved: Sequence[str] = (),
+    mirrored: Sequence[str] = (),
     discrete: bool = False,
     watch: Watch | None = None,
 ) -> StatesOutcome:
@@ -55,8 +60,11 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
 
     `inputs` act from outside; each value holds until the next sample. Their dead time is
     estimated. `group` names the column that tells trajectories apart. `known` gives rates that are
-    no question, as formulas of states and inputs. With `discrete` the laws are those of the next
-    sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told what is done.
+    no question, as formulas of states and inputs. `conserved` are quantities of the states that no
+    motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused. Turning
+    the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws are
+    those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told
+    what is done.
 
     One trajectory in four, or the last quarter of each where there are fewer than four, is held
     back from everything, in a process of its own. A system is admitted when it follows each of
@@ -70,7 +78,10 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
         tuple(operators),
         {name: _rate(name, text, states, inputs) for name, text in (known or {}).items()},
         discrete=discrete,
+        conserved=_kept(conserved, states, discrete=discrete),
+        mirrored=tuple(mirrored),
     )
+    require_columns(mirrored, setting.columns, where="states and inputs")
     samples = read_samples(rows, setting, time, group)
     public, held = hold_back(samples)
     with Vault.hold(held) as vault:
@@ -179,8 +190,8 @@ class _Discovery:
         found = find(delayed(self.public, delay), self.setting)
         self.watch("following what was held back")
         claim = claim_of(found, delay)
-        if claim is None:
-            return self._end(found, delay, "nothing", ())
+        if claim is None or found.change > _KEPT:
+            return self._end(found, delay, "nothing" if claim is None else "changes", ())
         return self._end(found, delay, *self.kept.vault.trace(claim))
 
     def _noise(self) -> tuple[FloatArray, FloatArray]:
@@ -199,11 +210,12 @@ class _Discovery:
         return StatesOutcome(
             laws,
             None if discrete else Dynamics(laws, dict(self.known)),
-            None if finding == "accept" else not_followed(finding, found.chi2),
+            None if finding == "accept" else not_followed(finding, found),
             noise=dict(zip(states, found.problem.sigma.tolist(), strict=True)),
             error=dict(zip(states, error, strict=True)) if error else {},
             delay=delay,
             horizon=self.kept.span,
+            shared=shared_numbers(found.model, targets),
             route=found.route,
             routes=tuple(
                 RouteError(c.route, len(c.model.picks), float(c.validation))
@@ -223,6 +235,15 @@ def _rate(name: str, text: str, states: Sequence[str], inputs: Sequence[str]) ->
             f"The known rate of `{name}` uses `{parameters(expr)[0]}`, which is no state or input."
         )
     return expr
+
+
+def _kept(texts: Sequence[str], states: Sequence[str], *, discrete: bool) -> tuple[Expr, ...]:
+    if texts and discrete:
+        raise BadParameter(
+            "A conserved quantity needs rates; laws of the next sample have none. Leave out "
+            "`conserved`, or `discrete`."
+        )
+    return tuple(quantity(text, states) for text in texts)
 
 
 def _restarts(t: FloatArray) -> bool:

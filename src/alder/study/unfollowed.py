@@ -1,8 +1,10 @@
 """Why a system found in a log is refused, and what to record instead."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from alder.proposers.states.excitation import Unmoved
+from alder.proposers.states.finding import Found
 from alder.records.nextstep import NextStep
 from alder.records.outcome import Refusal
 
@@ -48,6 +50,12 @@ _REFUSALS = {
         _OTHER_RANGE,
         step=NextStep("allow"),
     ),
+    "changes": Refusal(
+        "missing-operator",
+        "No sum of the terms that follows the samples keeps what is said to be conserved.",
+        "Allow the operators that stand in the conserved quantity.",
+        step=NextStep("allow"),
+    ),
     "undetermined": Refusal(
         "excitation",
         "The coefficients are so uncertain that the equations could go many ways along held-back "
@@ -65,11 +73,15 @@ _REFUSALS = {
 }
 
 
-def not_followed(finding: str, public: float) -> Refusal:
-    """Say why a system is not admitted; `public` is its chi2 per free number on public samples."""
-    if finding == "missed" and public <= _EXPLAINED:
+def not_followed(finding: str, found: Found) -> Refusal:
+    """Say why a system is not admitted."""
+    if finding == "missed" and found.chi2 <= _EXPLAINED:
         finding = "differs"
-    return _REFUSALS.get(finding, _NOTHING)
+    refusal = _REFUSALS.get(finding, _NOTHING)
+    if found.problem.conserved and finding != "undetermined":
+        asked = "Or what is said to be conserved is not: leave it out and compare."
+        return replace(refusal, advice=f"{refusal.advice} {asked}")
+    return refusal
 
 
 def not_excited(still: Unmoved, inputs: Sequence[str]) -> Refusal:
