@@ -33,7 +33,7 @@ def swings(starts: Sequence[Sequence[float]], seed: int, *, stop: float = 1e9) -
             path.append((x, v))
         states = np.array(path)[::every]
         noisy = states + SIGMA * rng.normal(size=states.shape)
-        found.append((dt * every * np.arange(len(states)), noisy))
+        found.append((np.arange(len(states)) * (dt * float(every)), noisy))
     return Samples.of(found)
 
 
@@ -83,10 +83,11 @@ def test_one_trajectory_that_differs_is_enough_to_refuse() -> None:
 
 
 def test_a_small_error_with_a_pattern_in_time_is_no_noise() -> None:
-    claim, _ = fitted("a*x + b*x^3", swings(SMALL, 0))
-    many = swings([(0.9, 0.9 * (-1) ** k) for k in range(12)], 3)
-    seen = follow(claim, many)
-    assert seen.finding in ("patterned", "missed")
+    claim, _ = fitted("a*sin(x)", swings(WIDE, 0))
+    off = Claim(COLUMNS, claim.rates, {"a": -8.6}, np.zeros((1, 1)), 3.0 * SIGMA, claim.n_free)
+    seen = follow(off, swings(SMALL, 3))
+    assert seen.missed < 1.0
+    assert seen.finding == "patterned"
 
 
 def test_numbers_that_are_left_open_verify_nothing() -> None:

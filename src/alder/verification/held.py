@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.fitting.delay import delayed
@@ -81,8 +82,7 @@ def follow(claim: Claim, held: Samples) -> Followed:
     residuals = held.states - solution.states
     X, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
     C = np.where(np.isfinite(claim.covariance), claim.covariance, 0.0)
-    spent = np.repeat(held.n_states, held.n_segments)
-    counts = np.bincount(segments, minlength=held.n_segments) - spent
+    counts = held.n_states * (np.diff(held.firsts) - 1)  # each start takes one of every state
     return Followed(
         _missed(X, y, segments, C, counts, max(claim.n_free, 1)),
         _patterned(y - X @ (_posterior(X, C) @ (X.T @ y)), residuals, spread, held),
@@ -98,7 +98,7 @@ def follow(claim: Claim, held: Samples) -> Followed:
 
 def _whitened(
     J: FloatArray, r: FloatArray, held: Samples
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
     """Return derivatives by the numbers, residuals and segments, with the starts taken out."""
     d = held.n_states
     rows: list[FloatArray] = []
@@ -127,9 +127,9 @@ def _chi2(X: FloatArray, y: FloatArray, C: FloatArray) -> float:
 def _missed(
     X: FloatArray,
     y: FloatArray,
-    segments: FloatArray,
+    segments: NDArray[np.int64],
     C: FloatArray,
-    counts: FloatArray,
+    counts: NDArray[np.int64],
     n_known: int,
 ) -> float:
     """Return chi2 over its limit, of all samples or of the worst trajectory.
