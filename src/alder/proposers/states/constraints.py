@@ -39,13 +39,16 @@ def allowed(problem: Problem, library: Library) -> NDArray[np.bool_]:
 
 def kept_rows(problem: Problem, library: Library, mix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return rows of a regression, all states' coefficients together, that ask for what stays."""
+    if not problem.conserved:
+        return np.zeros((0, mix.size)), np.zeros(0)
     points = _points(problem)
     rows = _rows(problem, points)
     values = library.values(points)
     known = np.zeros((len(points), len(problem.states)))
     for i, rate in problem.known.items():
         known[:, i] = evaluate(rate, rows, {})
-    found, sides = [np.zeros((0, mix.size))], [np.zeros(0)]
+    found: list[FloatArray] = []
+    sides: list[FloatArray] = []
     for quantity in problem.conserved:
         _, slopes = gradient(quantity, rows, {}, problem.states)
         scale = _WEIGHT / _size(slopes * (values @ mix.T + known))
@@ -69,7 +72,9 @@ def keeping(problem: Problem, rates: Sequence[Expr], flow: Flow) -> Constraint:
         )  # (points, states, numbers)
         sizes = [_size(each * f) for each in slopes]
         changes = [(each * f).sum(axis=1) / s for each, s in zip(slopes, sizes, strict=True)]
-        by_p = [np.einsum("ni,nip->np", each, J) / s for each, s in zip(slopes, sizes, strict=True)]
+        by_p = [
+            (each[:, :, None] * J).sum(axis=1) / s for each, s in zip(slopes, sizes, strict=True)
+        ]
         return np.concatenate(changes), np.concatenate(by_p)
 
     return change

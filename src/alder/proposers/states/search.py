@@ -186,13 +186,12 @@ def _chosen_along(
     n_states = problem.samples.n_states
     usable = Library(library.columns, tuple(t for t in library.terms if t.level <= level))
     whole, mix = mixture(model.picks, usable, n_states)
-    X, r = _sensitivity_rows(whole, mix, problem, shot)
-    if not np.isfinite(X).all():
+    seen, r = _sensitivity_rows(whole, mix, problem, shot)
+    if not np.isfinite(seen).all():
         return None
-    y = r + X @ mix.ravel()
-    if problem.conserved:
-        asked, sides = kept_rows(problem, whole, mix)
-        X, y = np.concatenate([X, asked]), np.concatenate([y, sides])
+    asked, sides = kept_rows(problem, whole, mix)
+    X = np.concatenate([seen, asked])
+    y = np.concatenate([r + seen @ mix.ravel(), sides])
     costs = _costs(problem, whole).ravel()
     n_terms = len(whole.terms)
     for state in problem.known:
