@@ -82,7 +82,8 @@ def keeping(problem: Problem, rates: Sequence[Expr], flow: Flow) -> Constraint:
 
 def _size(parts: FloatArray) -> float:
     """Return how much states move a quantity, before their parts cancel."""
-    return max(float(np.sqrt(np.mean(np.square(np.abs(parts).sum(axis=1))))), 1e-300)
+    totals: FloatArray = np.abs(parts).sum(axis=1)
+    return max(float(np.sqrt(np.mean(totals**2))), 1e-300)
 
 
 def _table(problem: Problem) -> FloatArray:
