@@ -26,6 +26,7 @@ from alder.study.conserving import quantity
 from alder.study.unfollowed import not_excited, not_followed
 from alder.tables import Rows, as_columns, column_names, require_columns
 from alder.verification.claim import Claim
+from alder.verification.held import follow
 from alder.verification.vault import Vault
 
 STATE_OPERATORS = (
@@ -146,6 +147,22 @@ def claim_of(found: Found, delay: float = 0.0) -> Claim | None:
     )  # fmt: skip
 
 
+def judge(found: Found, delay: float, vault: Vault) -> tuple[str, tuple[float, ...]]:
+    """Say whether a system is admitted, "accept", or why it is not; errors if it is.
+
+    What does not follow its own public samples, or changes what is conserved, is not submitted.
+    """
+    claim = claim_of(found, delay)
+    if claim is None or found.shot is None:
+        return "nothing", ()
+    if found.change > _KEPT:
+        return "changes", ()
+    seen = follow(replace(claim, delay=0.0), found.shot.samples)
+    if seen.finding in ("diverges", "missed", "patterned"):
+        return "unexplained", ()
+    return vault.trace(claim)
+
+
 def longest_span(samples: Samples) -> float:
     """Return how long the longest trajectory lasts."""
     ends = samples.times[samples.firsts[1:] - 1] - samples.times[samples.firsts[:-1]]
@@ -189,10 +206,7 @@ class _Discovery:
         self.watch("searching terms and fitting them by shooting")
         found = find(delayed(self.public, delay), self.setting)
         self.watch("following what was held back")
-        claim = claim_of(found, delay)
-        if claim is None or found.change > _KEPT:
-            return self._end(found, delay, "nothing" if claim is None else "changes", ())
-        return self._end(found, delay, *self.kept.vault.trace(claim))
+        return self._end(found, delay, *judge(found, delay, self.kept.vault))
 
     def _noise(self) -> tuple[FloatArray, FloatArray]:
         if self.setting.discrete:

@@ -22,6 +22,13 @@ _OTHER_RANGE = (
     "Allow other operators, or record over a smaller range, where the law may be another."
 )
 _REFUSALS = {
+    "unexplained": Refusal(
+        "missing-operator",
+        "The samples it was fitted to are missed by more than noise explains, or what is left of "
+        f"them has a pattern in time, which noise has not{_IMITATED}",
+        _OTHER_RANGE,
+        step=NextStep("allow"),
+    ),
     "diverges": Refusal(
         "missing-operator",
         "From where held-back samples begin the equations run away, and the samples do not: the "

@@ -25,7 +25,7 @@ from alder.fitting.smoothing import smooth
 from alder.integration import solve
 from alder.proposers.states.finding import Setting, find
 from alder.proposers.states.model import structures
-from alder.study.states import claim_of
+from alder.study.states import judge
 from alder.verification.vault import Vault
 
 RECOVERED = 1e-3
@@ -62,10 +62,8 @@ def _alder(case: StatesCase) -> Row:
     names = case.system.truth.states
     found = find(case.public, Setting(names, (), OPERATORS))
     rates, values = structures(found.model.picks, found.problem)
-    claim, finding = claim_of(found), "nothing"
-    if claim is not None:
-        with Vault.hold(case.held) as vault:
-            finding, _ = vault.trace(claim)
+    with Vault.hold(case.held) as vault:
+        finding, _ = judge(found, 0.0, vault)
     laws = [with_values(rate, values) for rate in rates]
     return {
         **_score(case, laws, admitted=finding == "accept"),
