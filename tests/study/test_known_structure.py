@@ -103,8 +103,8 @@ def swings_into_a_stop(seed: int) -> Log:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_many_terms_that_imitate_a_stop_are_refused(seed: int) -> None:
-    # With these seeds six and eight terms were once admitted: no trajectory that was held back
-    # meets the stop with the first, and one does a little with the second.
+    # With these seeds six and eight terms were once admitted. The first follow what was held back
+    # and miss public samples; the second miss one of the trajectories that were held back.
     outcome = discover(swings_into_a_stop(seed), ["x", "v"], inputs=["u"], known={"x": "v"})
     assert outcome.refusal is not None
     assert outcome.error == {}
