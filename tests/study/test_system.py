@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import alder
 from alder.arrays import FloatArray
 from alder.bench.odes.systems import given_law
 from alder.proposers.search.fields.proposer import VectorFields
+from alder.records.experiment import Trajectory
+from alder.worlds.ode import Together
 
 OPERATORS = ("add", "sub", "mul", "div", "pow", "sin", "cos", "neg")
 
@@ -114,3 +117,74 @@ def test_a_system_without_an_unknown_rate_is_misuse() -> None:
             known, grammar(system), initial=rows(system, [(1.0, 0.4)]),
             protected=alder.Protected(rows(system, OTHERS)),
         )  # fmt: skip
+
+
+def test_each_experiment_of_a_system_is_run_once_for_all_rates() -> None:
+    system = truth(x="1.84*x - 1.45*x*y", y="-3*y + 1.62*x*y")
+    begun: list[tuple[float, float]] = []
+
+    def rates(t: float, state: FloatArray) -> list[float]:
+        if t == 0.0:
+            begun.append((float(state[0]), float(state[1])))
+        x, y = state
+        return [1.84 * x - 1.45 * x * y, -3.0 * y + 1.62 * x * y]
+
+    rng = np.random.default_rng(3)
+    pool = {name: rng.uniform(0.2, 3.0, 24) for name in system.states}
+    asked = alder.ODEWorld(
+        alder.System.of(rates, ("x", "y")), experiments=pool, sampling=alder.Sampling(1.0, 12)
+    )
+    together = replace(asked, together=Together())
+    x, y = (
+        together.bind(replace(grammar(system), target=alder.Variable(f"d{name}_dt")))
+        for name in ("x", "y")
+    )
+    experiment = x.pool().experiment(2)
+    first = x.run([experiment])
+    n_begun = len(begun)
+    second = y.run([experiment])
+    assert len(begun) == n_begun > 0
+    assert isinstance(first[0], Trajectory)
+    assert isinstance(second[0], Trajectory)
+    assert first[0].columns["x"] == pytest.approx(second[0].columns["x"], rel=0.0)
+
+
+def test_rates_are_followed_beyond_the_start_with_the_laws_that_lead() -> None:
+    system = truth(x="1.84*x - 1.45*x*y", y="-3*y + 1.62*x*y")
+    shared = Together()
+    bound = replace(world(system), together=shared).bind(
+        replace(grammar(system), target=alder.Variable("dx_dt"))
+    )
+    places = np.array([0, 1])
+    assert bound.predict(system.laws["x"], places).shape == (2, 1)
+    shared.leading["y"] = system.laws["y"]
+    along = bound.predict(system.laws["x"], places)
+    assert along.shape == (2, 12)
+    pool = bound.pool().columns
+    start = {name: float(pool[name][0]) for name in ("x", "y")}
+    path = system.rollout(start, np.linspace(0.0, 1.0, 12))
+    assert along[0] == pytest.approx(system.rates(path)["x"], rel=1e-3)
+
+
+def test_laws_that_do_not_keep_what_is_conserved_are_refused() -> None:
+    system = truth(x="y", y="-2*x")
+    asked = dict[str, object](
+        initial=rows(system, [(1.3, 0.4)]), protected=alder.Protected(rows(system, OTHERS)),
+        criteria=STRICT, rollout=1e-9,
+    )  # fmt: skip
+    kept = alder.discover_system(world(system), grammar(system), conserved=["x^2 + y^2/2"], **asked)  # pyright: ignore[reportArgumentType]
+    assert kept.dynamics is not None
+    other = alder.discover_system(world(system), grammar(system), conserved=["x^2 + y^2"], **asked)  # pyright: ignore[reportArgumentType]
+    assert other.dynamics is None
+    assert other.refusal is not None
+    assert "do not keep `x^2 + y^2`" in other.refusal.reason
+
+
+def test_a_true_law_is_not_blamed_for_what_lies_between_rows_of_other_states() -> None:
+    # Read between sparse rows, the second state drives the first away in finite time.
+    system = truth(x="3.1*x^2*y - 4.03*x + 1", y="-3.1*x^2*y + 3.03*x")
+    outcome = alder.discover_system(
+        world(system), grammar(system), initial=rows(system, [(0.7, 1.4)]),
+        protected=alder.Protected(rows(system, OTHERS, n=5)), criteria=STRICT, rollout=1e-9,
+    )  # fmt: skip
+    assert outcome.dynamics is not None

@@ -77,6 +77,14 @@ def command(
     known: Annotated[
         list[str] | None, typer.Option(help="For logs: a rate that is no question: x=v.")
     ] = None,
+    conserved: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMULA", help="For logs: a quantity of states that stays."),
+    ] = None,
+    mirrored: Annotated[
+        str | None,
+        typer.Option("--mirror", metavar="COLUMNS", help="For logs: signs that may turn together."),
+    ] = None,
     discrete: Annotated[
         bool, typer.Option("--discrete", help="For logs: laws of the next sample, x[k+1] = f.")
     ] = False,
@@ -96,10 +104,13 @@ def command(
     """
     console = terminal()
     if state is not None:
-        motion = LogOptions(state, inputs, time, group, known or [], discrete=discrete)
+        motion = LogOptions(
+            state, inputs, time, group, known or [], conserved or [], mirrored, discrete=discrete
+        )
         discover_log(console, study, motion, out)
         return
-    file = _only(study, {"input": inputs, "known": known, "discrete": discrete})
+    logs = {"input": inputs, "known": known, "conserved": conserved, "mirror": mirrored}
+    file = _only(study, {**logs, "discrete": discrete})
     roles = {"sigma": sigma, "weight": weight, "group": group, "time": time}
     if file.suffix == ".toml":
         _refuse_row_options({"target": target, "variables": variables, "unit": unit, **roles})

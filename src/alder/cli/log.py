@@ -33,6 +33,8 @@ class LogOptions:
     time: str | None
     group: str | None
     known: Sequence[str]
+    conserved: Sequence[str]
+    mirrored: str | None
     discrete: bool
 
 
@@ -53,6 +55,8 @@ def discover_log(console: "Console", files: Sequence[Path], options: LogOptions,
             inputs=inputs,
             group=group,
             known=read_pairs("--known", options.known, "x=v"),
+            conserved=options.conserved,
+            mirrored=_names(options.mirrored or ""),
             discrete=options.discrete,
             watch=status.update,
         )
@@ -124,12 +128,15 @@ def _facts(outcome: "StatesOutcome") -> dict[str, str]:
     noise = ", ".join(f"{name} {number(value)}" for name, value in outcome.noise.items())
     error = ", ".join(f"{name} {number(value)}" for name, value in outcome.error.items())
     facts = {
-        "error ": f"{error} (rms) along {outcome.n_held_back} held-back samples",
+        "error ": f"{error} (rms) along {outcome.n_held_back} held-back samples, "
+        f"{number(outcome.horizon)} at most from a start",
         "noise ": noise,
         "fitted": f"by {outcome.route}, chosen on validation trajectories",
     }
     if outcome.delay > 0.0:
         facts["delay "] = f"{number(outcome.delay)} from the inputs to their effect"
+    if outcome.shared:
+        facts["shared"] = " ".join(outcome.shared)
     return facts
 
 

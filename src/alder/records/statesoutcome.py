@@ -8,6 +8,7 @@ from typing import final
 from alder.records.dynamics import Dynamics
 from alder.records.law import Law
 from alder.records.outcome import Refusal
+from alder.records.verdict import Commitment
 
 
 @final
@@ -32,9 +33,12 @@ class StatesOutcome:
     `laws` are one for each state whose rate was to be found: of its rate, or of its next value
     where the system was taken as discrete. `dynamics` are the same as equations of motion, None
     for a discrete system. `noise` is the standard deviation of a sample of each state, `error` the
-    root mean square with which samples that were held back were followed, `delay` the dead time of
-    the inputs. `route` says how the numbers were fitted, `routes` what validation said of each.
-    On a refusal `laws` hold what was found and not admitted.
+    root mean square with which samples that were held back were followed, told of an admitted
+    system only; `delay` the dead time of the inputs. The laws are admitted for the ranges of their
+    scope and for times up to `horizon`, the longest that was followed: of a motion after it nothing
+    was verified. `commitments` are salted digests of what was held back. `route` says how the
+    numbers were fitted, `routes` what validation said of each; `shared` which numbers two laws have
+    in common. On a refusal `laws` hold what was found and not admitted.
     """
 
     laws: Mapping[str, Law]
@@ -43,9 +47,12 @@ class StatesOutcome:
     noise: Mapping[str, float] = field(default_factory=dict[str, float])
     error: Mapping[str, float] = field(default_factory=dict[str, float])
     delay: float = 0.0
+    horizon: float = 0.0
     route: str = ""
     routes: tuple[RouteError, ...] = ()
     n_held_back: int = 0
+    shared: tuple[str, ...] = ()
+    commitments: tuple[Commitment, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the mappings."""

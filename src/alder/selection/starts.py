@@ -14,6 +14,7 @@ from alder.selection.feasible import feasible
 
 # How much a place far from everything seen counts beside laws that part altogether.
 _NOVELTY = 0.5
+_ROUNDING = 1e-9
 
 
 @final
@@ -21,10 +22,11 @@ _NOVELTY = 0.5
 class Starts:
     r"""Choose starts on which laws disagree, relative to what they say, and that are new.
 
-    $$s(q) = \max_{a, b} \frac{|f_a - f_b|}{|f_a| + |f_b|} + \tfrac12 D(q)$$
+    $$s(q) = \max_t \frac{\max_a f_a(t) - \min_a f_a(t)}{2 \max_a |f_a(t)|} + \tfrac12 D(q)$$
 
-    A law that diverges parts from all others by one, which is the most; so a solution without end
-    is a disagreement like any other.
+    $f_a(t)$ is the rate along the rollout of law $a$, or at the start where no more is foreseen.
+    A law that diverges is held at a huge rate, so that it parts from all others: a solution
+    without end is a disagreement like any other.
     """
 
     def select(
@@ -92,16 +94,17 @@ class Shared:
 
 
 def _parted(predictions: Sequence[FloatArray]) -> FloatArray:
-    """Return how far the two most different laws part at each start, between 0 and 1."""
+    """Return how far the two most different laws part from each start, between 0 and 1."""
     if len(predictions) < 2:
         return np.zeros(len(predictions[0]) if predictions else 0)
-    stacked = np.stack([one[:, 0] for one in predictions])
+    stacked = np.stack(predictions)
     low, high = stacked.min(axis=0), stacked.max(axis=0)
     size = np.abs(stacked).max(axis=0) * 2.0
-    return (high - low) / np.maximum(size, 1e-300)
+    floor = _ROUNDING * float(np.median(np.abs(stacked)))  # at rest, rates part by rounding alone
+    return ((high - low) / np.maximum(size, floor + 1e-300)).max(axis=1)
 
 
 def _reason(parted: FloatArray, place: int) -> str:
     if len(parted) and parted[place] > 1e-6:
-        return f"Laws that fit all rows part here by {100 * float(parted[place]):.2g} %."
+        return f"Laws that fit all rows part from here by {100 * float(parted[place]):.2g} %."
     return "No start on offer lies farther from all that was seen."

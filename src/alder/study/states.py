@@ -10,21 +10,24 @@ from alder.arrays import FloatArray
 from alder.errors import BadParameter, BadTable
 from alder.expr.nodes import Expr, parameters
 from alder.expr.text import parse
+from alder.fitting.delay import delayed
 from alder.fitting.samples import Samples
 from alder.fitting.smoothing import smooth
 from alder.kernel.solver import announce
-from alder.proposers.states.delay import delayed
-from alder.proposers.states.excitation import Unmoved, unmoved_input, unmoved_state
+from alder.proposers.states.excitation import unmoved_input, unmoved_state
 from alder.proposers.states.finding import Found, Setting, find, find_delay
 from alder.proposers.states.laws import laws_of
-from alder.proposers.states.model import make_flow
+from alder.proposers.states.model import structures
+from alder.proposers.states.sharing import shared_numbers
 from alder.records.dynamics import Dynamics
-from alder.records.nextstep import NextStep
-from alder.records.outcome import Refusal
 from alder.records.statesoutcome import RouteError, StatesOutcome
 from alder.segments import observation_names
+from alder.study.conserving import quantity
+from alder.study.unfollowed import not_excited, not_followed
 from alder.tables import Rows, as_columns, column_names, require_columns
-from alder.verification.held import Followed, follow
+from alder.verification.claim import Claim
+from alder.verification.held import follow
+from alder.verification.vault import Vault
 
 STATE_OPERATORS = (
     "add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
@@ -34,6 +37,7 @@ STATE_OPERATORS = (
 Watch: TypeAlias = Callable[[str], object]
 
 _HELD_SHARE = 4  # one trajectory in so many is held back, or the last such part of each
+_KEPT = 1e-6  # the share by which a conserved quantity may change: rounding and iteration
 _FEWEST = 20  # samples below which nothing is sought
 
 
@@ -46,6 +50,8 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     group: str | None = None,
     known: Mapping[str, str] | None = None,
     operators: Sequence[str] = STATE_OPERATORS,
+    conserved: Sequence[str] = (),
+    mirrored: Sequence[str] = (),
     discrete: bool = False,
     watch: Watch | None = None,
 ) -> StatesOutcome:
@@ -55,12 +61,16 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
 
     `inputs` act from outside; each value holds until the next sample. Their dead time is
     estimated. `group` names the column that tells trajectories apart. `known` gives rates that are
-    no question, as formulas of states and inputs. With `discrete` the laws are those of the next
-    sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told what is done.
+    no question, as formulas of states and inputs. `conserved` are quantities of the states that no
+    motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused. Turning
+    the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws are
+    those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told
+    what is done.
 
     One trajectory in four, or the last quarter of each where there are fewer than four, is held
-    back from everything. A system is admitted when it follows them to within the noise, from
-    starts alone; otherwise the refusal says why.
+    back from everything, in a process of its own. A system is admitted when it follows each of
+    them to within the noise, from starts alone, without a pattern in what is left; otherwise the
+    refusal says why. It is admitted for as long as they last: `horizon`.
     """
     announce()
     setting = Setting(
@@ -69,10 +79,15 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
         tuple(operators),
         {name: _rate(name, text, states, inputs) for name, text in (known or {}).items()},
         discrete=discrete,
+        conserved=_kept(conserved, states, discrete=discrete),
+        mirrored=tuple(mirrored),
     )
+    require_columns(mirrored, setting.columns, where="states and inputs")
     samples = read_samples(rows, setting, time, group)
     public, held = hold_back(samples)
-    return _Discovery(setting, public, held, known or {}, watch or str).run()
+    with Vault.hold(held) as vault:
+        kept = _Kept(vault, len(held.times), longest_span(held))
+        return _Discovery(setting, public, kept, known or {}, watch or str).run()
 
 
 def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> Samples:
@@ -120,6 +135,50 @@ def hold_back(samples: Samples) -> tuple[Samples, Samples]:
     return pieces.take(early), pieces.take([s for s in range(pieces.n_segments) if s not in early])
 
 
+def claim_of(found: Found, delay: float = 0.0) -> Claim | None:
+    """Return what is submitted; None where no solution of the system follows the samples."""
+    shot, problem = found.shot, found.problem
+    if shot is None or not shot.sound:
+        return None
+    rates, values = structures(found.model.picks, problem)
+    return Claim(
+        problem.columns, tuple(rates), values, shot.covariance, problem.sigma,
+        max(shot.n_free, 1), delay, problem.discrete,
+    )  # fmt: skip
+
+
+def judge(found: Found, delay: float, vault: Vault) -> tuple[str, tuple[float, ...]]:
+    """Say whether a system is admitted, "accept", or why it is not; errors if it is.
+
+    What does not follow its own public samples, or changes what is conserved, is not submitted.
+    """
+    claim = claim_of(found, delay)
+    if claim is None or found.shot is None:
+        return "nothing", ()
+    if found.change > _KEPT:
+        return "changes", ()
+    seen = follow(replace(claim, delay=0.0), found.shot.samples)
+    if seen.finding in ("diverges", "missed", "patterned"):
+        return "unexplained", ()
+    return vault.trace(claim)
+
+
+def longest_span(samples: Samples) -> float:
+    """Return how long the longest trajectory lasts."""
+    ends = samples.times[samples.firsts[1:] - 1] - samples.times[samples.firsts[:-1]]
+    return float(ends.max())
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    """What is known outside the vault of what it holds: how much, and how long."""
+
+    vault: Vault
+    n_samples: int
+    span: float
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Discovery:
@@ -127,7 +186,7 @@ class _Discovery:
 
     setting: Setting
     public: Samples
-    held: Samples
+    kept: _Kept
     known: Mapping[str, str]
     watch: Watch
 
@@ -140,21 +199,14 @@ class _Discovery:
             columns, n_states, table, sigma
         )
         if still is not None:
-            return StatesOutcome({}, None, _not_excited(still, self.setting.inputs))
+            return StatesOutcome({}, None, not_excited(still, self.setting.inputs))
         if self.setting.inputs:
             self.watch("comparing dead times")
         delay = find_delay(self.public, self.setting)
         self.watch("searching terms and fitting them by shooting")
         found = find(delayed(self.public, delay), self.setting)
         self.watch("following what was held back")
-        held = delayed(self.held, delay)
-        flow, _ = make_flow(found.model.picks, found.problem)
-        shot = found.shot
-        if shot is None or not shot.sound:
-            return self._end(found, delay, None)
-        return self._end(
-            found, delay, follow(flow, shot, found.problem.sigma, held, held.start_rows())
-        )
+        return self._end(found, delay, *judge(found, delay, self.kept.vault))
 
     def _noise(self) -> tuple[FloatArray, FloatArray]:
         if self.setting.discrete:
@@ -162,96 +214,30 @@ class _Discovery:
         smoothed = smooth(self.public)
         return smoothed.sigma, smoothed.values()
 
-    def _end(self, found: Found, delay: float, followed: Followed | None) -> StatesOutcome:
+    def _end(
+        self, found: Found, delay: float, finding: str, error: tuple[float, ...]
+    ) -> StatesOutcome:
         """Return the outcome, with what was found either way."""
         states, discrete = self.setting.states, self.setting.discrete
         targets = tuple(f"{name}_next" if discrete else f"d{name}_dt" for name in states)
         laws = laws_of(found, targets)
-        refusal = _judge(followed, found, states)
-        error = {} if followed is None else dict(zip(states, followed.error.tolist(), strict=True))
         return StatesOutcome(
             laws,
             None if discrete else Dynamics(laws, dict(self.known)),
-            refusal,
+            None if finding == "accept" else not_followed(finding, found),
             noise=dict(zip(states, found.problem.sigma.tolist(), strict=True)),
-            error=error,
+            error=dict(zip(states, error, strict=True)) if error else {},
             delay=delay,
+            horizon=self.kept.span,
+            shared=shared_numbers(found.model, targets),
             route=found.route,
             routes=tuple(
                 RouteError(c.route, len(c.model.picks), float(c.validation))
                 for c in found.candidates
             ),
-            n_held_back=len(self.held.times),
+            n_held_back=self.kept.n_samples,
+            commitments=self.kept.vault.commitments(),
         )
-
-
-def _judge(followed: Followed | None, found: Found, states: Sequence[str]) -> Refusal | None:
-    """Return why a system is not admitted, or nothing where it is."""
-    if followed is None or not followed.reached:
-        return Refusal(
-            "missing-operator",
-            "No sum of the terms that the operators allow has solutions near the samples.",
-            "Allow other operators, or name a state or an input that is missing.",
-            step=NextStep("allow"),
-        )
-    worst = int(np.argmax(followed.error / np.maximum(followed.sigma, 1e-300)))
-    off = f"{followed.error[worst]:.3g} against a noise of {followed.sigma[worst]:.3g}"
-    if not followed.is_consistent:
-        seen = found.chi2 > followed.limit
-        return Refusal(
-            "missing-operator" if seen else "missing-variable",
-            f"Held-back samples of `{states[worst]}` are missed by {off}: "
-            f"{followed.ratio:.3g} times what noise explains; {followed.limit:.3g} is allowed.",
-            "Allow other operators, or shorten the trajectories."
-            if seen
-            else "The public samples are explained and the held-back ones are not: look for what "
-            "differs between them, and record it as a state or an input.",
-            step=NextStep("allow" if seen else "measure"),
-        )
-    if not followed.is_accurate:
-        return Refusal(
-            "noise",
-            f"Held-back samples of `{states[worst]}` are followed to {off} only, more than "
-            f"a tenth of their spread, {followed.spread[worst]:.3g}.",
-            "Record more trajectories, or less noisy ones.",
-            step=NextStep("repeat", settings={"repeats": 4}),
-        )
-    return None
-
-
-def _not_excited(still: Unmoved, inputs: Sequence[str]) -> Refusal:
-    """Say which column did not move, and the experiment that would move it."""
-    name = still.column
-    if still.tie:
-        reason = (
-            f"The input `{name}` is a function of the others in the whole log, "
-            f"{name} = {still.tie}: its effect cannot be told from theirs."
-        )
-        reach = max(abs(still.low), abs(still.high)) or 1.0
-        advice = (
-            f"Add a test signal of its own to `{name}`, such as a square wave of "
-            f"±{0.3 * reach:.2g} whose period changes, or record a run with other gains."
-        )
-        return Refusal("excitation", reason, advice, step=NextStep("explore", variables=(name,)))
-    is_input = name in inputs
-    kind = "input" if is_input else "state"
-    reason = f"The {kind} `{name}` is {still.value:.4g} in the whole log" + (
-        ": nothing says what it does." if is_input else " but for noise: nothing moves it."
-    )
-    reach = abs(still.value) or 1.0
-    advice = (
-        f"Record a run in which `{name}` steps between {still.value - 0.5 * reach:.3g} and "
-        f"{still.value + 0.5 * reach:.3g}, holding each value for a while."
-        if is_input
-        else f"Record a run that starts away from {name} = {still.value:.3g}."
-    )
-    ends = (still.value - 0.5 * reach, still.value + 0.5 * reach)
-    return Refusal(
-        "excitation",
-        reason,
-        advice,
-        step=NextStep("explore", variables=(name,), ranges={name: ends}),
-    )
 
 
 def _rate(name: str, text: str, states: Sequence[str], inputs: Sequence[str]) -> Expr:
@@ -263,6 +249,15 @@ def _rate(name: str, text: str, states: Sequence[str], inputs: Sequence[str]) ->
             f"The known rate of `{name}` uses `{parameters(expr)[0]}`, which is no state or input."
         )
     return expr
+
+
+def _kept(texts: Sequence[str], states: Sequence[str], *, discrete: bool) -> tuple[Expr, ...]:
+    if texts and discrete:
+        raise BadParameter(
+            "A conserved quantity needs rates; laws of the next sample have none. Leave out "
+            "`conserved`, or `discrete`."
+        )
+    return tuple(quantity(text, states) for text in texts)
 
 
 def _restarts(t: FloatArray) -> bool:

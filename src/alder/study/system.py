@@ -8,7 +8,7 @@ they are followed together along whole protected trajectories, inside the vault.
 
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,31 +16,33 @@ from typing import final
 
 import numpy as np
 
+from alder.arrays import FloatArray
 from alder.errors import BadStudy
-from alder.expr.nodes import Const
+from alder.expr.nodes import Const, Expr
 from alder.kernel.ready import ensure
 from alder.loop import step
 from alder.ports import Proposer, Selector
 from alder.proposers.search.fields.proposer import VectorFields
-from alder.records.budget import Budget, Spent
+from alder.records.budget import Budget
 from alder.records.dynamics import Dynamics
 from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.noise import Noise
-from alder.records.outcome import Outcome, Refusal
+from alder.records.outcome import Outcome
 from alder.records.protected import Protected
 from alder.records.roles import Roles
 from alder.records.scope import Scope
 from alder.records.system import SystemOutcome
 from alder.records.variable import Variable
-from alder.records.verdict import Verdict
 from alder.selection.starts import Shared, Starts
+from alder.study.conserving import changed, quantity
 from alder.study.journal import Watch
 from alder.study.opening import Asked, Opened, open_study
 from alder.study.parts import as_selector
+from alder.study.rates import all_spent, best_laws, not_kept, not_together
 from alder.tables import Rows, as_columns, column_names, require_columns
 from alder.verification.criteria import Criteria
-from alder.worlds.ode import ODEWorld
+from alder.worlds.ode import ODEWorld, Together
 
 TIME = "t"
 """The column of the time in rows of a system."""
@@ -59,6 +61,7 @@ def discover_system(  # noqa: PLR0913 (a user's whole request in one call)
     seed: int = 0,
     criteria: Criteria | None = None,
     rollout: float = 1e-2,
+    conserved: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> SystemOutcome:
     """Find the law of every rate of a system that is not known, and admit them together.
@@ -72,12 +75,15 @@ def discover_system(  # noqa: PLR0913 (a user's whole request in one call)
     as known are taken as they are. `budget` is that of all rates together in experiments, and of
     each in proposals. `ledgers` is a folder with a ledger for each rate. `rollout` is the largest
     NMSE of any state when the laws are followed together from the first row of each protected
-    trajectory.
+    trajectory. `conserved` are quantities of the states that the laws together must keep, such as
+    `"v**2/2 - cos(x)"`.
     """
     ensure()
     asked = _Request(
-        world, grammar, initial, protected, budget or Budget(queries=10, batch=2),
+        replace(world, together=Together()), grammar, initial, protected,
+        budget or Budget(queries=10, batch=2),
         proposer or VectorFields(), selector or Starts(), seed, criteria or Criteria(), rollout,
+        {text: quantity(text, world.system.states) for text in conserved},
     )  # fmt: skip
     with ExitStack() as undo:
         if ledgers is None:
@@ -102,6 +108,7 @@ class _Request:
     seed: int
     criteria: Criteria
     rollout: float
+    conserved: Mapping[str, Expr]
 
     def grammar_of(self, state: str) -> Grammar:
         """Return what the law of one rate may say."""
@@ -163,9 +170,18 @@ class _Rates:
             name = names[turn % len(names)]
             if self._is_open(name):
                 self._take_turn(self.studies[name])
+                self._lead(name)
             turn += 1
         outcomes = {name: self._end(name) for name in names}
         return self._together(outcomes)
+
+    def _lead(self, name: str) -> None:
+        """Let the other rates be followed with the best law of this one so far."""
+        state, together = self.studies[name].journal.state, self.asked.world.together
+        ended = None if state.end is None else state.end.law
+        law = ended or (state.candidates[0].law if state.candidates else None)
+        if together is not None and law is not None:
+            together.leading[name] = law
 
     def _is_open(self, name: str) -> bool:
         return self.studies[name].journal.state.end is None
@@ -188,9 +204,12 @@ class _Rates:
         return time.monotonic() - self.begin
 
     def _together(self, outcomes: Mapping[str, Outcome]) -> SystemOutcome:
-        laws, missing = _laws(outcomes)
+        laws, missing = best_laws(outcomes)
         laws |= self.constant
-        spent, cut = _spent(outcomes, len(self.shared)), any(o.cut_short for o in outcomes.values())
+        spent, cut = (
+            all_spent(outcomes, len(self.shared)),
+            any(o.cut_short for o in outcomes.values()),
+        )
         candidate = self._dynamics(laws) if self._is_whole(laws) else None
         if missing:
             return SystemOutcome(
@@ -198,11 +217,24 @@ class _Rates:
                 candidate=candidate, cut_short=cut,
             )  # fmt: skip
         assert candidate is not None
+        broken = changed(candidate, self.asked.conserved, self._rows(candidate))
+        if broken:
+            return SystemOutcome(
+                None, not_kept(broken), "", outcomes, spent, candidate=candidate, cut_short=cut
+            )
         verdict = next(iter(self.studies.values())).vault.follow(candidate)
         if verdict.accepted:
             return SystemOutcome(candidate, None, "", outcomes, spent, verdict, candidate, cut)
-        refusal = _refusal(verdict)
+        refusal = not_together(verdict)
         return SystemOutcome(None, refusal, "", outcomes, spent, verdict, candidate, cut)
+
+    def _rows(self, candidate: Dynamics) -> dict[str, FloatArray]:
+        """Return where quantities are asked to stay: initial rows, and starts on offer."""
+        names = (*candidate.states, *candidate.inputs)
+        rows, pool = as_columns(self.asked.initial, names), self.asked.world.offers.pool.columns
+        if not all(name in pool for name in names):
+            return {name: rows[name] for name in names}
+        return {name: np.concatenate([rows[name], pool[name]]) for name in names}
 
     def _is_whole(self, laws: Mapping[str, Law]) -> bool:
         return all(s in laws or self.asked.world.system.is_known(s) for s in self._states)
@@ -226,20 +258,6 @@ class _Rates:
         return Dynamics({s: laws[s] for s in self._states if s in laws}, known)
 
 
-def _laws(outcomes: Mapping[str, Outcome]) -> tuple[dict[str, Law], list[str]]:
-    """Return the best law of each rate, and the states whose law was not admitted."""
-    laws: dict[str, Law] = {}
-    missing: list[str] = []
-    for state, outcome in outcomes.items():
-        law = outcome.law
-        if law is None:
-            missing.append(state)
-            law = None if outcome.refusal is None else outcome.refusal.candidate
-        if law is not None:
-            laws[state] = law
-    return laws, missing
-
-
 def _constant(asked: _Request, state: str) -> Law | None:
     """Return the law of a rate that never changes; whether it holds, trajectories will tell."""
     grammar = asked.grammar_of(state)
@@ -259,30 +277,3 @@ def _constant(asked: _Request, state: str) -> Law | None:
         floors=grammar.floors,
         n_rows=len(column),
     )
-
-
-def _spent(outcomes: Mapping[str, Outcome], n_shared: int) -> Spent:
-    def total(name: str) -> float:
-        return sum(getattr(outcome.spent, name) for outcome in outcomes.values())
-
-    return Spent(
-        proposals=int(total("proposals")), queries=n_shared, cost=total("cost"),
-        seconds=total("seconds"), tokens=int(total("tokens")), fits=int(total("fits")),
-        money=total("money"),
-    )  # fmt: skip
-
-
-def _refusal(verdict: Verdict) -> Refusal:
-    if verdict.category == "budget-spent":
-        return Refusal(
-            "budget",
-            "The verifier may reveal nothing more.",
-            "Begin a new study with other protected trajectories.",
-        )
-    reason = (
-        "Every law holds on protected rows, but followed together they "
-        + ("diverge" if verdict.category == "unstable" else "leave")
-        + " where protected trajectories do not."
-    )
-    advice = "Give initial trajectories from more starts, or longer ones, and try again."
-    return Refusal("excitation", reason, advice)

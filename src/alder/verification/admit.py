@@ -134,11 +134,13 @@ def _behaves(sealed: Sealed, law: Law, role: str, errors: Errors) -> bool:
     rows = sealed.rows[role]
     sound = bool(np.isfinite(errors.spread).all() and np.isfinite(errors.noise).all())
     terms = sealed.terms
-    # Equations of a system are followed together as well; see `following`.
-    along = terms.time if terms.rollout is not None else None
+    # Equations of a system are followed together; see `following`. Alone, with the other states
+    # read between rows, a true law of a system may run away through what reading them misses.
+    is_system = terms.rollout is not None
+    along = terms.time if is_system else None
     if not (is_finite(law, errors) and sound and is_stable(law, rows, errors, along)):
         return False
-    if terms.motion is None or terms.time is None or law.objective == "events":
+    if is_system or terms.motion is None or terms.time is None or law.objective == "events":
         return True
     return not diverges(law, rows, terms.motion, terms.time, terms.group)
 

@@ -5,21 +5,33 @@ starts, since a measured start is as uncertain as every other sample. What the c
 leave open is allowed for: with $C$ their covariance and $J$ the derivatives of the solution,
 
 $$\chi^2 = r^\top (\sigma^2 + J C J^\top)^{-1} r .$$
+
+An allowance larger than the noise would let everything pass, so there the samples verify nothing
+and the system is refused. What is left must be small on *every* trajectory, and without pattern in
+time: a law that only imitates another leaves residuals that follow each other.
 """
 
 from dataclasses import dataclass
-from typing import Any, cast, final
+from typing import Any, Literal, TypeAlias, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
-from alder.fitting.flows import Flow
+from alder.fitting.delay import delayed
 from alder.fitting.samples import Samples
-from alder.fitting.shooting import Shot, shoot
+from alder.fitting.shooting import shoot
+from alder.verification.claim import Claim
 
-_FALSE_ALARM = 1e-3  # share of true laws whose samples look worse than this by chance
+Finding: TypeAlias = Literal[
+    "accept", "diverges", "missed", "patterned", "undetermined", "noisy", "invalid"
+]
+
+_FALSE_ALARM = 1e-3  # share of true systems that a test refuses by chance, all its parts together
 _SPREAD_SHARE = 0.1  # an admitted law predicts to this share of the spread, or to the noise
 _NOISE_TIMES = 1.5
+_RESOLVED = 1e-5  # of the spread: below it a residual is the solver's
+_LEAST_FOR_PATTERN = 12  # samples of a state below which its pattern says nothing
 
 
 @final
@@ -27,50 +39,67 @@ _NOISE_TIMES = 1.5
 class Followed:
     """How a system followed held-back samples.
 
-    `ratio` is chi2 per free number, `limit` what it may be; `error` and `spread` are those of
-    each state; `reached` is false where a solution ran away.
+    `missed`, `patterned` and `loose` are what was found over what is allowed: of the squares of
+    the worst trajectory and of all, of the correlation of neighbours, and of the part of the
+    prediction that the coefficients leave open. `error` and `spread` are those of each state.
     """
 
-    ratio: float
-    limit: float
+    missed: float
+    patterned: float
+    loose: float
     error: FloatArray
     spread: FloatArray
     sigma: FloatArray
     reached: bool = True
 
     @property
-    def is_consistent(self) -> bool:
-        """Whether nothing but noise and uncertain coefficients is left."""
-        return self.reached and self.ratio <= self.limit
-
-    @property
-    def is_accurate(self) -> bool:
-        """Whether every state is followed to a share of its spread, or to the noise."""
+    def finding(self) -> Finding:
+        """The first thing that is wrong, or "accept"."""
+        if not self.reached:
+            return "diverges"
+        if not self.missed <= 1.0:
+            return "missed"
+        if not self.patterned <= 1.0:
+            return "patterned"
+        if not self.loose <= 1.0:
+            return "undetermined"
         allowed = np.maximum(_SPREAD_SHARE * self.spread, _NOISE_TIMES * self.sigma)
-        return self.reached and bool((self.error <= allowed).all())
+        return "accept" if bool((self.error <= allowed).all()) else "noisy"
 
 
-def follow(
-    flow: Flow, fitted: Shot, sigma: FloatArray, held: Samples, near: FloatArray
-) -> Followed:
-    """Follow held-back samples from fitted starts; `near` are first guesses of the starts."""
-    shot = shoot(flow.held_at(fitted.values), held, np.zeros(0), near, sigma)
-    d = held.n_states
+def follow(claim: Claim, held: Samples) -> Followed:
+    """Follow held-back samples from fitted starts."""
+    held = delayed(held, claim.delay)
     spread = held.states.std(axis=0)
-    n_free = max(held.states.size - near.size, 1)
-    limit = _limit(n_free, max(fitted.n_free, 1))
+    sigma = np.maximum(claim.sigma, _RESOLVED * np.maximum(spread, 1e-300))
+    flow, values = claim.flow()
+    near = held.start_rows()
+    shot = shoot(flow.held_at(values), held, np.zeros(0), near, sigma)
     if not shot.sound:
-        return Followed(np.inf, limit, np.full(d, np.inf), spread, sigma, reached=False)
-    solution = flow.solve(held, shot.starts, fitted.values, sensitivities=True)
+        lost = np.full(held.n_states, np.inf)
+        return Followed(np.inf, np.inf, np.inf, lost, spread, sigma, reached=False)
+    solution = flow.solve(held, shot.starts, values, sensitivities=True)
     residuals = held.states - solution.states
-    error = np.sqrt(np.mean(np.square(residuals), axis=0))
-    C = np.where(np.isfinite(fitted.covariance), fitted.covariance, 0.0)
-    chi2 = _chi2(solution.sensitivities / sigma[:, None], residuals / sigma, held, C)
-    return Followed(chi2 / n_free, limit, error, spread, sigma)
+    X, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
+    C = np.where(np.isfinite(claim.covariance), claim.covariance, 0.0)
+    counts = held.n_states * (np.diff(held.firsts) - 1)  # each start takes one of every state
+    return Followed(
+        _missed(X, y, segments, C, counts, max(claim.n_free, 1)),
+        _patterned(y - X @ (_posterior(X, C) @ (X.T @ y)), residuals, spread, held),
+        max(
+            float(np.sum((part @ C) * part)) / max(int(n), 1)
+            for part, n in ((X[segments == s], counts[s]) for s in range(held.n_segments))
+        ),
+        np.sqrt(np.mean(np.square(residuals), axis=0)),
+        spread,
+        sigma,
+    )
 
 
-def _chi2(J: FloatArray, r: FloatArray, held: Samples, C: FloatArray) -> float:
-    """Return the sum of squares that neither starts nor the coefficients' covariance explain."""
+def _whitened(
+    J: FloatArray, r: FloatArray, held: Samples
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
+    """Return derivatives by the numbers, residuals and segments, with the starts taken out."""
     d = held.n_states
     rows: list[FloatArray] = []
     rests: list[FloatArray] = []
@@ -81,14 +110,73 @@ def _chi2(J: FloatArray, r: FloatArray, held: Samples, C: FloatArray) -> float:
         by_values = J[part, :, d:].reshape(len(rest), -1)
         rows.append(by_values - by_start @ (by_start.T @ by_values))
         rests.append(rest - by_start @ (by_start.T @ rest))
-    X, y = np.concatenate(rows), np.concatenate(rests)
+    return np.concatenate(rows), np.concatenate(rests), np.repeat(held.segment_of(), d)
+
+
+def _posterior(X: FloatArray, C: FloatArray) -> FloatArray:
+    """Return the covariance of the numbers once these rows are known too."""
+    return np.linalg.inv(np.eye(len(C)) + C @ (X.T @ X)) @ C
+
+
+def _chi2(X: FloatArray, y: FloatArray, C: FloatArray) -> float:
+    """Return the sum of squares that the covariance of the numbers does not explain."""
     explained = X.T @ y
-    spread = np.linalg.inv(np.eye(len(C)) + C @ (X.T @ X)) @ C
-    return max(float(y @ y - explained @ spread @ explained), 0.0)
+    return max(float(y @ y - explained @ _posterior(X, C) @ explained), 0.0)
 
 
-def _limit(n_held: int, n_fitted: int) -> float:
-    """Return what chi2 per free number may be: the noise is known from so many numbers only."""
+def _missed(
+    X: FloatArray,
+    y: FloatArray,
+    segments: NDArray[np.int64],
+    C: FloatArray,
+    counts: NDArray[np.int64],
+    n_known: int,
+) -> float:
+    """Return chi2 over its limit, of all samples or of the worst trajectory.
+
+    The noise is known from `n_known` numbers only, so limits are those of an F distribution.
+    """
+    alarm = _FALSE_ALARM / (1 + len(counts))
+    n_all = max(int(counts.sum()), 1)
+    worst = _chi2(X, y, C) / n_all / _limit(n_all, n_known, alarm)
+    for segment, count in enumerate(counts.tolist()):
+        here = segments == segment
+        n = max(int(count), 1)
+        worst = max(worst, _chi2(X[here], y[here], C) / n / _limit(n, n_known, alarm))
+    return worst
+
+
+def _patterned(rest: FloatArray, residuals: FloatArray, spread: FloatArray, held: Samples) -> float:
+    r"""Return the largest correlation of neighbours over what chance allows.
+
+    $$\rho = \frac{\sum_k e_k e_{k+1}}{\sum_k e_k^2}, \qquad \sqrt n \rho \sim N(0, 1)$$
+
+    for each state, over all trajectories together; `rest` holds residuals less what the numbers
+    may be off, so that a number a little off is no pattern. What the solver leaves is none either.
+    """
+    by_state = rest.reshape(residuals.shape)
+    joint = np.ones(len(by_state), dtype=np.bool_)
+    joint[held.firsts[:-1]] = False
+    after = np.flatnonzero(joint)
+    worst = 0.0
+    for state in range(held.n_states):
+        e = by_state[:, state]
+        size = float(np.sqrt(np.mean(np.square(residuals[:, state]))))
+        if len(e) < _LEAST_FOR_PATTERN or size <= _RESOLVED * spread[state]:
+            continue
+        rho = float(e[after] @ e[after - 1]) / max(float(e @ e), 1e-300)
+        worst = max(worst, rho * np.sqrt(len(e)) / _normal_limit(_FALSE_ALARM / held.n_states))
+    return worst
+
+
+def _limit(n_held: int, n_fitted: int, alarm: float) -> float:
+    """Return what chi2 per free number may be by chance."""
     from scipy.stats import f  # pyright: ignore[reportMissingTypeStubs]
 
-    return float(cast("Any", f).isf(_FALSE_ALARM, n_held, n_fitted))
+    return float(cast("Any", f).isf(alarm, n_held, n_fitted))
+
+
+def _normal_limit(alarm: float) -> float:
+    from scipy.stats import norm  # pyright: ignore[reportMissingTypeStubs]
+
+    return float(cast("Any", norm).isf(alarm))

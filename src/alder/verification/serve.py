@@ -1,4 +1,4 @@
-"""The inside of the vault: seals rows once, then answers each law with one category."""
+"""The inside of the vault: seals rows once, then answers what is submitted with one category."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, final
+from typing import TYPE_CHECKING, Any, BinaryIO, final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from alder.verification.following import followed
 from alder.verification.spending import is_spent
 from alder.verification.terms import Terms
 from alder.verification.wire import BadMessage, LostFrame, Message, encode, read, unpack_rows
+
+if TYPE_CHECKING:
+    from alder.verification.motions import HeldBack
 
 # From sys/prctl.h.
 _SET_PARENT_DEATH_SIGNAL = 1
@@ -41,15 +44,17 @@ class State:
     commitments: tuple[Commitment, ...]
 
 
-def respond(state: State | None, message: Message) -> tuple[State | None, Message]:
+def respond(
+    state: "State | HeldBack | None", message: Message
+) -> "tuple[State | HeldBack | None, Message]":
     """Answer one message; whatever is wrong with it is an answer too."""
     try:
         match message.header.get("kind"):
-            case "seal" if state is None:
-                state = seal(message)
+            case "seal" | "hold" as kind if state is None:
+                state = seal(message) if kind == "seal" else _hold(message)
                 return state, _sealed(state)
-            case "submit" | "follow" as kind if state is not None:
-                return (submit if kind == "submit" else follow)(state, message.body)
+            case str(kind) if state is not None:
+                return _judge(state, kind, message.body)
             case _:
                 return state, _error("This message does not belong here.")
     except AlderError as error:
@@ -58,6 +63,23 @@ def respond(state: State | None, message: Message) -> tuple[State | None, Messag
         return state, _error("The message does not follow the protocol.")
     except OSError as error:
         return state, _error(f"The vault's directory cannot be used: {error.strerror}.")
+
+
+def _judge(state: "State | HeldBack", kind: str, body: bytes) -> "tuple[State | HeldBack, Message]":
+    if isinstance(state, State) and kind in ("submit", "follow"):
+        return (submit if kind == "submit" else follow)(state, body)
+    if not isinstance(state, State) and kind == "trace":
+        from alder.verification.motions import trace
+
+        return trace(state, body)
+    return state, _error("This message does not belong here.")
+
+
+def _hold(message: Message) -> "HeldBack":
+    """Take samples of a motion; what follows them is loaded only where it is needed."""
+    from alder.verification.motions import hold
+
+    return hold(message)
 
 
 def seal(message: Message) -> State:
@@ -124,7 +146,7 @@ def follow(state: State, body: bytes) -> tuple[State, Message]:
 
 def serve(take: Callable[[int], bytes], give: Callable[[bytes], None]) -> None:
     """Answer messages until the pipe is closed or what comes through it is no message."""
-    state: State | None = None
+    state: State | HeldBack | None = None
     while True:
         try:
             message = read(take)
@@ -214,7 +236,7 @@ def _read_law(body: bytes) -> Law | None:
         return None
 
 
-def _sealed(state: State) -> Message:
+def _sealed(state: "State | HeldBack") -> Message:
     commitments = [
         {"role": c.role, "n_rows": c.n_rows, "digest": c.digest} for c in state.commitments
     ]

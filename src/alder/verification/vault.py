@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, final, get_args
+from typing import IO, TYPE_CHECKING, Any, final, get_args
 
 from alder.errors import AlderError, BadLedger, BadStudy, VerifierFailed
 from alder.records.dynamics import Dynamics
@@ -22,6 +22,10 @@ from alder.records.verdict import Category, Commitment, Verdict
 from alder.verification.own import folder_of
 from alder.verification.terms import Terms
 from alder.verification.wire import BadMessage, LostFrame, Message, encode, pack_rows, read
+
+if TYPE_CHECKING:
+    from alder.fitting.samples import Samples
+    from alder.verification.claim import Claim
 
 _PATIENCE = 120.0
 _GRACE = 5.0
@@ -76,6 +80,20 @@ class Vault:
             raise
         return vault
 
+    @staticmethod
+    def hold(samples: "Samples", *, patience: float = _PATIENCE) -> "Vault":
+        """Start a vault and hand it held-back samples of a motion."""
+        from alder.verification.motions import pack_held
+
+        vault = Vault(_start([]), patience)
+        try:
+            answer = vault._ask(pack_held(samples), expected="sealed")
+            vault._commitments = tuple(Commitment(**entry) for entry in answer["commitments"])
+        except BaseException:
+            vault.close()
+            raise
+        return vault
+
     def commitments(self) -> tuple[Commitment, ...]:
         """Return salted digests of the protected rows."""
         return self._commitments
@@ -89,6 +107,11 @@ class Vault:
         """Judge equations of motion together, along whole protected trajectories."""
         message = Message({"kind": "follow"}, dynamics.text().encode())
         return _verdict(self._ask(message, expected="verdict"))
+
+    def trace(self, claim: "Claim") -> tuple[str, tuple[float, ...]]:
+        """Say how a system follows held-back samples, and its error in each state if admitted."""
+        answer = self._ask(Message({"kind": "trace"}, claim.text().encode()), expected="traced")
+        return str(answer["finding"]), tuple(float(one) for one in answer["error"])
 
     def close(self) -> None:
         """End the process; the rows are gone with it."""

@@ -22,12 +22,28 @@ from alder.worlds.outcomes import to_trajectory, wanted_columns
 from alder.worlds.rollouts import SUBSTEPS, roll_out, saturate
 from alder.worlds.system import (
     Disturbance,
+    Rate,
     Sampling,
     System,
     columns_at,
     rates_at,
     simulate,
 )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """What studies of several rates of one system share.
+
+    `solved` are runs by the row of the experiment, so that each is run once; `leading` the best
+    law so far of each rate, by which the others are followed beyond their start.
+    """
+
+    solved: dict[int, dict[str, FloatArray]] = field(
+        default_factory=dict[int, dict[str, FloatArray]]
+    )
+    leading: dict[str, Law] = field(default_factory=dict[str, Law])
 
 
 @final
@@ -40,7 +56,7 @@ class ODEWorld:
     and the derivatives. The target of the grammar is one of the derivatives.
 
     A forecast follows the law from the start of the experiment where the rates of the other states
-    are known; otherwise it is what the law says of the first row.
+    are known, or have a leading law `together`; otherwise it is what the law says of the first row.
     """
 
     system: System
@@ -49,6 +65,7 @@ class ODEWorld:
     disturbance: Disturbance = field(default_factory=Disturbance, kw_only=True)
     cost: Cost = field(default=None, kw_only=True, repr=False)
     is_safe: Safety = field(default=None, kw_only=True, repr=False)
+    together: Together | None = field(default=None, kw_only=True, repr=False)
     offers: Offers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -171,12 +188,13 @@ class _BoundODE:
         if not len(experiments):
             return np.zeros((0, 1))
         shares = np.linspace(0.0, 1.0, self.world.sampling.n_rows)
-        rows = self._follow(law, experiments, shares if self._is_whole() else shares[:1], SUBSTEPS)
+        whole = self._is_whole(self._leading())
+        rows = self._follow(law, experiments, shares if whole else shares[:1], SUBSTEPS)
         return saturate(np.stack([law.predict(columns) for columns in rows], axis=1))
 
     def foreseen(self) -> tuple[str, ...]:
         """Name all columns and the target, where the rates of the other states are known."""
-        if not self._is_whole():
+        if not self._is_whole({}):
             return ()
         system, settings = self.world.system, self.world.offers.settings[0]
         around = system.around(0.0, settings)
@@ -191,10 +209,23 @@ class _BoundODE:
         slopes = np.stack([law.predict(columns) for columns in rows], axis=1)
         return {**path, target: saturate(slopes)}
 
-    def _is_whole(self) -> bool:
+    def _is_whole(self, leading: Mapping[str, Law]) -> bool:
         """Say whether a law can be followed beyond the start."""
         system = self.world.system
-        return all(system.is_known(name) for name in system.states if name != self.state)
+        others = [name for name in system.states if name != self.state]
+        return all(system.is_known(name) or name in leading for name in others)
+
+    def _leading(self) -> Mapping[str, Law]:
+        return {} if self.world.together is None else self.world.together.leading
+
+    def _other_rates(self) -> dict[str, Rate]:
+        """Return the rates of the other states: known, or as their leading laws say."""
+        system, leading = self.world.system, self._leading()
+        return {
+            name: rate if system.is_known(name) else leading.get(name, rate)
+            for name, rate in system.rates.items()
+            if name != self.state
+        }
 
     def _follow(
         self, law: Law, experiments: NDArray[np.intp], shares: FloatArray, substeps: int
@@ -205,6 +236,7 @@ class _BoundODE:
         start = {name: offers.pool.columns[name][experiments] for name in system.states}
         horizons = np.array([self.world.sampling.times(one)[-1] for one in chosen])
         constants = columns_at(system, 0.0 * horizons, {}, chosen)
+        others = self._other_rates() if len(shares) > 1 else {}
 
         def at(share: float, states: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
             if system.inputs is None:
@@ -213,7 +245,6 @@ class _BoundODE:
 
         def slopes(share: float, states: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
             columns = at(share, states)
-            others = {n: rate for n, rate in system.rates.items() if n != self.state}
             rates = {name: rates_at(rate, columns) for name, rate in others.items()}
             rates[self.state] = law.predict(columns)
             return {name: rates[name] * horizons for name in states}
@@ -232,12 +263,17 @@ class _BoundODE:
     def _run_one(self, row: int) -> Trajectory | FailedRun:
         name, settings = self.world.offers.pool.ids[row], self.world.offers.settings[row]
         world = self.world
-        answer = self.caller.call(
-            lambda: simulate(world.system, settings, world.sampling, world.disturbance, row)
-        )
-        if isinstance(answer, Ended):
-            return FailedRun(name, answer.reason)
-        rows = {**answer.value, self.time: answer.value["t"]}
+        solved = None if world.together is None else world.together.solved.get(row)
+        if solved is None:
+            answer = self.caller.call(
+                lambda: simulate(world.system, settings, world.sampling, world.disturbance, row)
+            )
+            if isinstance(answer, Ended):
+                return FailedRun(name, answer.reason)
+            solved = answer.value
+            if world.together is not None:
+                world.together.solved[row] = solved
+        rows = {**solved, self.time: solved["t"]}
         if len(rows["t"]) == 1:
             return FailedRun(name, "the solution ends where it begins: it diverges at once")
         target = world.system.derivative_column(self.state)

@@ -8,11 +8,12 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.nodes import Expr
+from alder.fitting.delay import delayed, delays
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot, shoot
 from alder.fitting.smoothing import Smooth, as_measured, smooth
-from alder.proposers.states.delay import delayed, delays
-from alder.proposers.states.model import Model, Pick, Problem, make_flow
+from alder.proposers.states.constraints import keeping
+from alder.proposers.states.model import Model, Pick, Problem, make_flow, structures
 from alder.proposers.states.search import (
     misfit,
     polish,
@@ -21,6 +22,7 @@ from alder.proposers.states.search import (
     step_noise,
     weak_picks,
 )
+from alder.proposers.states.sharing import share
 from alder.proposers.states.terms import Library, make_library
 
 Route: TypeAlias = Literal["smoothed derivatives", "weak form", "one-step regression", "shooting"]
@@ -34,13 +36,19 @@ _SMALLER = 0.85  # of the noise assumed: what counts as less
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """What is asked: names of states and inputs, operators, rates that are known, and the kind."""
+    """What is asked: names of states and inputs, operators, rates that are known, and the kind.
+
+    `conserved` are quantities that no motion changes; turning the signs of the `mirrored` columns
+    leaves the system as it is.
+    """
 
     states: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     operators: tuple[str, ...] = ("add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos")
     known: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
     discrete: bool = False
+    conserved: tuple[Expr, ...] = ()
+    mirrored: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -74,6 +82,15 @@ class Found:
     def shot(self) -> Shot | None:
         """How it was fitted; None where shooting failed."""
         return self.model.shot
+
+    @property
+    def change(self) -> float:
+        """By how much conserved quantities change, in shares of what moves them."""
+        if not self.problem.conserved:
+            return 0.0
+        rates, _ = structures(self.model.picks, self.problem)
+        flow, values = make_flow(self.model.picks, self.problem)
+        return float(np.abs(keeping(self.problem, rates, flow)(values)[0]).max())
 
     @property
     def chi2(self) -> float:
@@ -120,7 +137,10 @@ def _pose(samples: Samples, setting: Setting) -> tuple[Problem, Smooth, Library]
     library = make_library(setting.columns, setting.operators, rows)
     known = {setting.states.index(name): rate for name, rate in setting.known.items()}
     sigma = step_noise(samples, library) if setting.discrete else smoothed.sigma
-    problem = Problem(samples, setting.columns, sigma, near, known, discrete=setting.discrete)
+    problem = Problem(
+        samples, setting.columns, sigma, near, known, setting.discrete, setting.conserved,
+        setting.mirrored,
+    )  # fmt: skip
     return problem, smoothed, library
 
 
@@ -210,7 +230,7 @@ def _fit_all(
     """Fit the chosen system to all samples; shooting refines it, where its solutions hold."""
     model, known = _refined(best.model.picks, problem, library, best.level)
     if model.shot is not None and model.shot.sound:
-        return model, known
+        return share(model, known, library), known
     read = slope_picks if best.route == "smoothed derivatives" else weak_picks
     picks = read(problem, smoothed, library, best.level)
     return polish(picks, problem, library), problem

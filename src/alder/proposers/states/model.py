@@ -19,11 +19,16 @@ from alder.proposers.states.terms import Library, Term
 @final
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One summand of the rate of one state, with its coefficient."""
+    """One summand of the rate of one state, with its coefficient.
+
+    A summand may share its numbers with that of another rate, the `tied`-th, times `factor`.
+    """
 
     state: int
     term: Term
     coefficient: float
+    tied: int | None = None
+    factor: float = 1.0
 
 
 @final
@@ -31,7 +36,8 @@ class Pick:
 class Problem:
     """What is to be explained: samples of named columns, states first, and the noise of each.
 
-    `known` holds rates that are given, by the number of the state.
+    `known` holds rates that are given, by the number of the state. `conserved` are quantities
+    that no motion changes; when the signs of the `mirrored` columns turn, the system stays.
     """
 
     samples: Samples
@@ -40,6 +46,8 @@ class Problem:
     near: FloatArray
     known: Mapping[int, Expr] = field(default_factory=dict[int, Expr])
     discrete: bool = False
+    conserved: tuple[Expr, ...] = ()
+    mirrored: tuple[str, ...] = ()
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -66,13 +74,14 @@ def structures(picks: Sequence[Pick], problem: Problem) -> tuple[list[Expr], dic
     parts: list[list[Expr]] = [[] for _ in problem.states]
     values: dict[str, float] = {}
     for number, pick in enumerate(picks, start=1):
-        inside, own = pick.term.named(str(number))
-        name = f"c{number}"
-        values |= {name: pick.coefficient, **own}
+        owner = pick.tied or number
+        inside, own = pick.term.named(str(owner))
+        name = f"c{owner}"
+        if pick.tied is None:
+            values |= {name: pick.coefficient, **own}
         is_one = isinstance(inside, Const)
-        parts[pick.state].append(
-            Param(name) if is_one else Apply(operator("mul"), (Param(name), inside))
-        )
+        part = Param(name) if is_one else Apply(operator("mul"), (Param(name), inside))
+        parts[pick.state].append(part if pick.factor > 0 else Apply(operator("neg"), (part,)))
     rates = [problem.known[i] if i in problem.known else _sum(each) for i, each in enumerate(parts)]
     return rates, values
 
@@ -89,10 +98,11 @@ def with_fitted(picks: Sequence[Pick], flow: Flow, fitted: FloatArray) -> tuple[
     value_of = dict(zip(flow.parameters, fitted.tolist(), strict=True))
     found: list[Pick] = []
     for number, pick in enumerate(picks, start=1):
+        owner = pick.tied or number
         inside = parameters(pick.term.expr)
-        values = tuple(value_of[f"{name}{number}"] for name in inside)
+        values = tuple(value_of[f"{name}{owner}"] for name in inside)
         term = replace(pick.term, values=values)
-        found.append(Pick(pick.state, term, value_of[f"c{number}"]))
+        found.append(replace(pick, term=term, coefficient=pick.factor * value_of[f"c{owner}"]))
     return tuple(found)
 
 

@@ -14,18 +14,21 @@ from dataclasses import replace
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.fitting.constrained import project
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot, shoot_growing
 from alder.fitting.smoothing import Smooth
 from alder.fitting.subsets import Normal, Subset, choose, least_squares, solve
 from alder.fitting.weakform import weak_rows
+from alder.proposers.states.constraints import allowed, keeping, kept_rows
 from alder.proposers.states.model import (
     Model,
     Pick,
     Problem,
     make_flow,
     mixture,
+    structures,
     with_fitted,
 )
 from alder.proposers.states.terms import Library
@@ -80,13 +83,13 @@ def step_noise(samples: Samples, library: Library) -> FloatArray:
 def misfit(problem: Problem, smooth: Smooth, library: Library, level: int) -> float:
     """Return how long the rates are described in regression, all states together, for each row."""
     columns, sides = regression_rows(problem, smooth, library)
-    costs = library.costs(problem.samples.states.size)
+    costs = _costs(problem, library)
     total = 0.0
     for state in range(problem.samples.n_states):
         if state not in problem.known:
             error = problem.sigma[state]
             normal = Normal.of(columns / error, sides[:, state] / error)
-            total += _nested(normal, costs, library, level).length / len(sides)
+            total += _nested(normal, costs[state], library, level).length / len(sides)
     return total
 
 
@@ -106,19 +109,25 @@ def _regressed(
     sides: FloatArray,
     errors: FloatArray,
 ) -> tuple[Pick, ...]:
-    costs = library.costs(problem.samples.states.size)
+    costs = _costs(problem, library)
     picks: list[Pick] = []
     for state in range(problem.samples.n_states):
         if state in problem.known:
             continue
         error = np.broadcast_to(errors, sides.shape)[:, state]
         normal = Normal.of(columns / error[:, None], sides[:, state] / error)
-        found = _nested(normal, costs, library, level)
+        found = _nested(normal, costs[state], library, level)
         picks += [
             Pick(state, library.terms[place], float(value))
             for place, value in zip(found.columns, found.coefficients, strict=True)
         ]
     return tuple(picks)
+
+
+def _costs(problem: Problem, library: Library) -> FloatArray:
+    """Return what each term costs in each rate, (states, terms); infinite where it may not be."""
+    costs = library.costs(problem.samples.states.size)
+    return np.where(allowed(problem, library), costs, np.inf)
 
 
 def _nested(normal: Normal, costs: FloatArray, library: Library, level: int) -> Subset:
@@ -140,6 +149,13 @@ def polish(picks: Sequence[Pick], problem: Problem, library: Library) -> Model:
     """Fit all numbers of a model by shooting, and say how long its description is."""
     flow, values = make_flow(picks, problem)
     shot = shoot_growing(flow, problem.samples, values, problem.near, problem.sigma)
+    if problem.conserved:
+        kept = project(
+            flow, shot, problem.sigma, keeping(problem, structures(picks, problem)[0], flow)
+        )
+        if not kept.sound:
+            return Model(with_fitted(picks, flow, shot.values), shot)
+        shot = kept
     fitted = with_fitted(picks, flow, shot.values)
     return Model(fitted, shot, _length(fitted, flow, shot, problem, library))
 
@@ -170,11 +186,13 @@ def _chosen_along(
     n_states = problem.samples.n_states
     usable = Library(library.columns, tuple(t for t in library.terms if t.level <= level))
     whole, mix = mixture(model.picks, usable, n_states)
-    X, r = _sensitivity_rows(whole, mix, problem, shot)
-    if not np.isfinite(X).all():
+    seen, r = _sensitivity_rows(whole, mix, problem, shot)
+    if not np.isfinite(seen).all():
         return None
-    y = r + X @ mix.ravel()
-    costs = np.tile(whole.costs(problem.samples.states.size), n_states)
+    asked, sides = kept_rows(problem, whole, mix)
+    X = np.concatenate([seen, asked])
+    y = np.concatenate([r + seen @ mix.ravel(), sides])
+    costs = _costs(problem, whole).ravel()
     n_terms = len(whole.terms)
     for state in problem.known:
         costs[state * n_terms : (state + 1) * n_terms] = np.inf
@@ -232,7 +250,8 @@ def _length(
     """
     costs = library.costs(problem.samples.states.size)
     place = {term.expr: i for i, term in enumerate(library.terms)}
-    terms = float(sum(costs[place[pick.term.expr]] for pick in picks))
+    tie = np.log(2.0 * max(len(picks), 1))  # which one it shares with, and the sign
+    terms = float(sum(costs[place[p.term.expr]] if p.tied is None else tie for p in picks))
     joints = shot.samples.n_segments - problem.samples.n_segments
     per_start = problem.samples.n_states * np.log(problem.samples.states.size)
     surprise = _SURPRISE if shot.sound and runs_away(flow, shot, problem) else 0.0
