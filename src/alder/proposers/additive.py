@@ -102,7 +102,7 @@ class Additive:
             return None
         best = found[0]
         limit = scored[0][0] + _REFUTED
-        rivals = [K for length, _, K in scored if length <= limit and K != best][:_MOST_RIVALS]
+        rivals = [K for length, _, K in scored if length <= limit and best != K][:_MOST_RIVALS]
         return Submission(
             self._proposal(best, lengths),
             rivals=tuple(self._proposal(K, lengths) for K in rivals),

@@ -96,7 +96,7 @@ FRICTION = "friction"
 """The one name of the sign and the smooth sign."""
 
 
-def discover_joint(
+def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     passive: Sequence[Rollout],
     pool: Sequence[Probe],
     query: Query,
