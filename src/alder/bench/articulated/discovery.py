@@ -122,7 +122,7 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     criteria = criteria_of(settings.instrument, tuple(term_texts(settings.stiction).values()))
     biased = isinstance(settings.instrument, Biased)
     with alder.Study(
-        _world(pool, nominal, run, settings),
+        pool_world(pool, nominal, run, settings),
         grammar(),
         initial=rows,
         protected=alder.Protected(admission=sealed),
@@ -211,7 +211,7 @@ def _unseen(sealed: Columns, public: Columns) -> Columns:
     return {name: column[new] for name, column in sealed.items()}
 
 
-def _world(
+def pool_world(
     pool: Sequence[Probe], nominal: Sequence[Rollout], run: Query, settings: JointSettings
 ) -> alder.FunctionWorld:
     """Return the pool as a world of experiments; those that were unsafe nominally are not safe."""
