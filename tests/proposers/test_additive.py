@@ -83,4 +83,4 @@ def test_no_other_structure_is_read_as_a_sum_of_terms() -> None:
 
 
 def test_it_keeps_the_contract_of_proposers() -> None:
-    check_proposer(Additive(TERMS, start=("one",)))
+    check_proposer(lambda: Additive(TERMS, start=("one",)), evidence=evidence(0.1))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench.articulated.standin import FAMILIES, SUBSTEP, Force, World, roll, world
 
 from alder.bench.articulated.channels import (
     NoisyForce,
@@ -21,8 +22,7 @@ from alder.bench.articulated.discovery import (
 )
 from alder.bench.articulated.identification import identify_joint
 from alder.bench.articulated.instruments import Biased
-from alder.bench.articulated.rollout import Rollout
-from bench.articulated.standin import FAMILIES, SUBSTEP, Force, World, roll, world
+from alder.bench.articulated.rollout import Probe, Rollout
 
 NAMES = {"bias": "bias", "velocity": "velocity", "position": "position", "friction": "sign"}
 
@@ -72,11 +72,14 @@ def test_a_force_that_no_declared_term_says_is_refused_through_a_noisy_sensor() 
         wave = 3.0 * np.sin(40.0 * rollout.q) * rollout.v
         return replace(rollout, force=rollout.force + wave)
 
+    def query(probe: Probe) -> Rollout:
+        return bent(case.query(probe))
+
     other = replace(
         case,
         passive=[bent(one) for one in case.passive],
         admission=[bent(one) for one in case.admission],
-        query=lambda probe: bent(case.query(probe)),
+        query=query,
     )
     sensor = NoisyForce(0.01, spread_of(other.admission), 6)
     found = found_in(other, 2, sensor, Biased())
