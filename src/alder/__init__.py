@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "Additive",
     "AlderError",
     "AlphaSpending",
     "BadGrammar",
@@ -27,6 +28,7 @@ __all__ = [
     "Disturbance",
     "Dynamics",
     "Effort",
+    "EnoughGroups",
     "Episode",
     "Evidence",
     "Experiment",
@@ -53,6 +55,7 @@ __all__ = [
     "ModelProposer",
     "Nesting",
     "NextStep",
+    "NoTermLeft",
     "Noise",
     "ODEWorld",
     "Outcome",
@@ -71,8 +74,10 @@ __all__ = [
     "Study",
     "System",
     "SystemOutcome",
+    "Term",
     "Thresholdout",
     "Thresholds",
+    "TypicalError",
     "UnknownVariable",
     "Variable",
     "Verdict",
@@ -113,6 +118,7 @@ if TYPE_CHECKING:
     from alder.expr.text import parse
     from alder.fitting import Fits, fit, fit_many
     from alder.ports import Form, Message, Model, Reply
+    from alder.proposers.additive import Additive, Term
     from alder.proposers.hybrid import Hybrid
     from alder.proposers.llm.proposer import ModelProposer
     from alder.records.budget import Budget, Spent
@@ -146,6 +152,7 @@ if TYPE_CHECKING:
     from alder.study.states import discover_states
     from alder.study.system import discover_system
     from alder.verification.criteria import Criteria, Thresholds
+    from alder.verification.demands import EnoughGroups, NoTermLeft, TypicalError
     from alder.verification.spending import AlphaSpending, Thresholdout
     from alder.worlds.function import FunctionWorld
     from alder.worlds.guard import Guard
@@ -158,6 +165,11 @@ if TYPE_CHECKING:
     from alder.worlds.system import Disturbance, Sampling, System
 else:
     _HOME = {
+        "Additive": "alder.proposers.additive",
+        "Term": "alder.proposers.additive",
+        "EnoughGroups": "alder.verification.demands",
+        "NoTermLeft": "alder.verification.demands",
+        "TypicalError": "alder.verification.demands",
         "Bounds": "alder.records.proposal",
         "Budget": "alder.records.budget",
         "Coefficient": "alder.records.coefficient",
