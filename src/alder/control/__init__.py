@@ -1,0 +1,1 @@
+"""Laws inverted: which action brings a world where it is wanted, within limits."""
