@@ -91,10 +91,10 @@ def choose_methods(benchmark: Benchmark, wanted: Sequence[str] | None) -> tuple[
 def without_missing(
     benchmark: Benchmark, methods: Sequence[str], settings: Settings
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the methods that can be measured here, and a sentence for each that cannot."""
+    """Return the methods that can be measured here, and why others cannot."""
     why = {method: benchmark.missing(method, settings) for method in methods}
     kept = tuple(method for method in methods if why[method] is None)
-    sentences = tuple(sentence for sentence in why.values() if sentence is not None)
+    sentences = tuple(dict.fromkeys(said for said in why.values() if said is not None))
     if not kept:
         raise BadStudy(f"Nothing of {benchmark.name} can be measured here: {' '.join(sentences)}")
     return kept, sentences

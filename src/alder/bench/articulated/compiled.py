@@ -24,6 +24,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from alder.bench.articulated.packages import load_robots
+from alder.expr.operators import Floors
 from alder.kernel.pointwise import value_at
 
 N_ARM, N_TASK = 7, 6
@@ -80,6 +81,16 @@ class Force(NamedTuple):
     last: Any
     scales: Any  # rows: centre of inputs, spread of inputs; then offset and spread of the force
     origin: Any  # lowest position and range of the joint
+
+
+NO_FORCE = Force(
+    opcodes=np.zeros(0, dtype=np.int64), arguments=np.zeros(0, dtype=np.int64),
+    literals=np.zeros(0), values=np.zeros(0),
+    floors=np.array([getattr(Floors(), name) for name in Floors.__dataclass_fields__]),
+    first=np.zeros((4, 1)), second=np.zeros((2, 1)), last=np.zeros(1),
+    scales=np.zeros((3, 3)), origin=np.array([0.0, 1.0]),
+)  # fmt: skip
+"""A force that is zero."""
 
 
 def load_library() -> None:

@@ -4,7 +4,7 @@ The controller's only state is its goal, a joint position for the grasped handle
 in MuJoCo. Restoring `mjSTATE_INTEGRATION` therefore repeats a rollout to the last bit.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.bench.articulated.compiled import (
     N_ARM,
+    NO_FORCE,
     Force,
     Machine,
     advance,
@@ -21,7 +22,6 @@ from alder.bench.articulated.compiled import (
 )
 from alder.bench.articulated.packages import load_robots
 from alder.bench.articulated.scene import Kind, Scene, compose
-from alder.expr.operators import Floors
 
 N_SUBSTEPS = 25
 """Substeps of 2 ms in a step of the controller: torques at 500 Hz, goals at 20 Hz."""
@@ -154,14 +154,14 @@ class Rig:
         points[:, 2] += lift
         rows = np.empty((len(goals) * N_SUBSTEPS, 4))
         advance(
-            self._machine, force or self.no_force(), points, frames, pulls, self._friction_row(),
-            N_SUBSTEPS, rows,
+            self._machine, self._of_this_joint(force or NO_FORCE), points, frames, pulls,
+            self._friction_row(), N_SUBSTEPS, rows,
         )  # fmt: skip
         return rows
 
-    def no_force(self) -> Force:
-        """Return a force that is zero, with the range of this joint."""
-        return replace_origin(_NO_FORCE, self.low, self.span)
+    def _of_this_joint(self, force: Force) -> Force:
+        """Return the force over positions normalised to the range of this joint."""
+        return force._replace(origin=np.array([self.low, self.span]))
 
     def _friction_row(self) -> int:
         """Return the place of the joint's friction among the constraints, or -1 where it has none.
@@ -221,25 +221,6 @@ def _quieten(model: Any, dof: int) -> None:  # noqa: ANN401 (MuJoCo says no type
         name = model.geom(i).name
         if not (name == "art_handle" or ("finger" in name and model.geom_contype[i])):
             model.geom_contype[i] = model.geom_conaffinity[i] = 0
-
-
-def _no_force() -> Force:
-    floors = Floors()
-    return Force(
-        opcodes=np.zeros(0, dtype=np.int64), arguments=np.zeros(0, dtype=np.int64),
-        literals=np.zeros(0), values=np.zeros(0),
-        floors=np.array([floors.denominator, floors.base, floors.exponent, floors.saturation]),
-        first=np.zeros((4, 1)), second=np.zeros((2, 1)), last=np.zeros(1),
-        scales=np.zeros((3, 3)), origin=np.array([0.0, 1.0]),
-    )  # fmt: skip
-
-
-def replace_origin(force: Force, low: float, span: float) -> Force:
-    """Return the same force for a joint of another range."""
-    return force._replace(origin=np.array([low, span]))
-
-
-_NO_FORCE = _no_force()
 
 
 def make_rig(kind: Kind) -> Rig:

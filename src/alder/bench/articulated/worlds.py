@@ -35,9 +35,9 @@ _RANGES: Mapping[Kind, Mapping[Family, tuple[Range | None, Range | None, Range |
 
 TERMS: Mapping[Family, frozenset[str]] = {
     "viscous": frozenset(),
-    "coulomb": frozenset({"sign"}),
+    "coulomb": frozenset({"friction"}),
     "spring": frozenset({"position"}),
-    "mixed": frozenset({"sign", "position"}),
+    "mixed": frozenset({"friction", "position"}),
 }
 """What the true law has beside a bias and velocity."""
 
