@@ -30,8 +30,9 @@ from alder.fitting.subsets import least_squares, term_cost
 
 # Offsets considered, in units of the noise of a row: a hundredth is none in any realistic number
 # of rows, and a hundred is as good as unknown.
-_RATIOS = np.geomspace(0.01, 100.0, 33)
-_SINGULAR = 1e-12
+_RATIOS = np.geomspace(0.01, 100.0, 21)
+# Singular values of columns scaled to one: below, others already say what a column says.
+_SINGULAR = 1e-9
 # Correlations of residuals are summed up to the first that is not positive, and no further.
 _LONGEST = 200
 
@@ -55,16 +56,15 @@ class Rows:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Lengths:
-    """Normal matrices at every ratio of offsets to noise, from which any subset is scored.
+    """Triangular factors at every ratio of offsets to noise, from which any subset is scored.
 
-    `A` is (ratios, k, k), `b` (ratios, k), `yy` and `log_prior` (ratios), the last with the
-    determinant in it. `sigma` is the noise of a row, `alike` how many rows in sequence count as
-    one.
+    `R` is (ratios, k + 1, k + 1), the factor of white columns with the target last; normal
+    matrices would lose what is left of a target that is explained to twelve digits. `log_prior`
+    (ratios) has the determinant in it. `sigma` is the noise of a row, `alike` how many rows in
+    sequence count as one, `cost` what a term costs.
     """
 
-    A: FloatArray
-    b: FloatArray
-    yy: FloatArray
+    R: FloatArray
     log_prior: FloatArray
     cost: float
     sigma: float
@@ -72,61 +72,48 @@ class Lengths:
 
     def length(self, columns: Sequence[int]) -> float:
         """Return the description length of one subset, in twice nats."""
-        K = list(columns)
-        rest = self.yy
-        if K:
-            A, b = self.A[:, K][:, :, K], self.b[:, K]
-            values, vectors = np.linalg.eigh(A)
-            along = np.einsum("rij,ri->rj", vectors, b)
-            kept = values > _SINGULAR * values[:, -1:]
-            safe = np.where(kept, values, 1.0)
-            rest = rest - np.sum(np.where(kept, np.square(along) / safe, 0.0), axis=1)
-        terms = -0.5 * np.maximum(rest, 0.0) + self.log_prior
+        y = self.R[:, :, -1]
+        if columns:
+            U, s, _ = np.linalg.svd(self.R[:, :, list(columns)], full_matrices=False)
+            U = U * (s > _SINGULAR * s[:, :1])[:, None, :]
+            y = y - np.einsum("rij,rj->ri", U, np.einsum("rij,ri->rj", U, y))
+        terms = -0.5 * np.sum(np.square(y), axis=1) + self.log_prior
         top = float(terms.max())
-        return -2.0 * (top + float(np.log(np.exp(terms - top).sum()))) + self.cost * len(K)
+        evidence = top + float(np.log(np.exp(terms - top).sum()))
+        return self.cost * len(columns) - 2.0 * evidence
 
 
 def lengths_of(rows: Rows) -> Lengths:
     """Prepare the scores of all subsets of columns."""
     size = np.maximum(np.sqrt(np.mean(np.square(rows.X), axis=0)), 1e-300)
-    X, w, n_groups = rows.X / size, rows.weights, rows.n_groups
+    X, w = rows.X / size, rows.weights
     sigma, alike = _noise(X, rows)
     white = np.column_stack([X, rows.y]) * np.sqrt(w / (sigma**2 * alike))[:, None]
-    H = white.T @ white
-    ratios = _RATIOS if n_groups else np.zeros(1)
-    # Gram matrices count rows with the weight they have, group sums likewise.
-    sums = (
+    n, p = float(w.sum()) / alike, X.shape[1]
+    cost = term_cost(int(max(n, 2.0)), p)
+    if not rows.n_groups:
+        return Lengths(np.linalg.qr(white, mode="r")[None], np.zeros(1), cost, sigma, alike)
+    counts = np.bincount(rows.group, w, minlength=rows.n_groups) / alike
+    # Of a group whose rows count as m, the mean is shrunk by 1 - 1 / sqrt(1 + rho m): V^(-1/2).
+    roots = np.sqrt(w)
+    totals = np.bincount(rows.group, w, minlength=rows.n_groups)
+    means = (
         np.stack(
-            [
-                np.bincount(rows.group, w * column, minlength=n_groups)
-                for column in np.column_stack([X, rows.y, np.ones(len(rows.y))]).T
-            ],
+            [np.bincount(rows.group, roots * one, minlength=rows.n_groups) for one in white.T],
             axis=1,
         )
-        if n_groups
-        else np.zeros((0, X.shape[1] + 2))
+        / np.maximum(totals, 1e-300)[:, None]
     )
-    counts = sums[:, -1] / alike
-    S = sums[:, :-1] / (sigma * alike)
-    found = np.empty((len(ratios), *H.shape))
-    log_prior = np.empty(len(ratios))
-    for r, ratio in enumerate(ratios):
+    shared = roots[:, None] * means[rows.group]
+    factors: list[FloatArray] = []
+    log_prior = np.empty(len(_RATIOS))
+    for r, ratio in enumerate(_RATIOS):
         rho = ratio**2
-        found[r] = H - np.einsum("g,gi,gj->ij", rho / (1.0 + rho * counts), S, S)
+        shrink = 1.0 - 1.0 / np.sqrt(1.0 + rho * counts)
+        factors.append(np.linalg.qr(white - shrink[rows.group][:, None] * shared, mode="r"))
         # On a logarithmic grid the half-Cauchy density is ratio / (1 + ratio^2).
-        prior = np.log(ratio / (1.0 + rho)) if n_groups else 0.0
-        log_prior[r] = prior - 0.5 * float(np.sum(np.log1p(rho * counts)))
-    p = X.shape[1]
-    n = float(w.sum()) / alike
-    return Lengths(
-        found[:, :p, :p],
-        found[:, :p, p],
-        found[:, p, p],
-        log_prior,
-        term_cost(int(max(n, 2.0)), p),
-        sigma,
-        alike,
-    )
+        log_prior[r] = np.log(ratio / (1.0 + rho)) - 0.5 * float(np.sum(np.log1p(rho * counts)))
+    return Lengths(np.stack(factors), log_prior, cost, sigma, alike)
 
 
 def _noise(X: FloatArray, rows: Rows) -> tuple[float, float]:

@@ -6,7 +6,7 @@ and the shortest of them is submitted; the others, and what else the rows do not
 between which the next experiment decides.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import final
@@ -16,7 +16,7 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.errors import BadStudy
 from alder.expr.evaluate import evaluate
-from alder.expr.nodes import Apply, Const, Expr, Param
+from alder.expr.nodes import Apply, Const, Expr, Param, parameters
 from alder.expr.operators import OPERATORS
 from alder.fitting.evidence import fit_all
 from alder.fitting.intercepts import Lengths, Rows, lengths_of
@@ -59,20 +59,22 @@ class Additive:
     """Propose sums of `terms`, from those named in `start`, at most `step` new ones a round.
 
     At most `compared` structures are fitted in a round. Rows with a weight count with it, and rows
-    with a group share an offset that is no part of the law.
+    with a group share an offset that is no part of the law. `only` names the terms of a law that
+    was found before: none but that is submitted, and all others are its rivals.
     """
 
     terms: tuple[Term, ...]
     start: tuple[str, ...] = ()
     step: int = 2
     compared: int = 4
+    only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse names that occur twice, and a start that names no term."""
         names = [term.name for term in self.terms]
         if len(set(names)) < len(names):
             raise BadStudy("Two declared terms have the same name; give each a name of its own.")
-        unknown = [name for name in self.start if name not in names]
+        unknown = [name for name in (*self.start, *self.only) if name not in names]
         if unknown:
             raise BadStudy(f"`{unknown[0]}` is no declared term; {', '.join(names)} are.")
 
@@ -80,7 +82,8 @@ class Additive:
     def name(self) -> str:
         """Under this name a configuration knows it: terms, start and step."""
         words = ",".join(term.name for term in self.terms)
-        return f"additive: {words}; from {','.join(self.start)}; {self.step} a round"
+        found = f"; only {','.join(self.only)}" if self.only else ""
+        return f"additive: {words}; from {','.join(self.start)}; {self.step} a round{found}"
 
     def propose(self, evidence: Evidence, rng: np.random.Generator) -> Submission | None:
         """Return the shortest sum of terms that was not refused on these rows; without chance."""
@@ -89,10 +92,14 @@ class Additive:
         reachable = self._reachable(self._last(evidence))
         start = set(self._numbers(self.start))
         measured = [(lengths.length(K), len(start & set(K)), K) for K in reachable]
-        tied = min(measured)[0] + _TIE
+        shortest = min(measured)[0]
+        tied = shortest + _TIE
         # Of sets that the rows cannot tell apart, that nearest to the start comes first.
         scored = sorted(measured, key=lambda one: (max(one[0], tied), -one[1], one[2]))
         open_ = [(length, K) for length, _, K in scored if K not in refused]
+        if self.only:
+            own = self._numbers(self.only)
+            open_ = [] if own in refused else [(lengths.length(own), own)]
         if not open_:
             return None
         shown = open_[: self.compared]
@@ -101,11 +108,10 @@ class Additive:
         if not found:
             return None
         best = found[0]
-        limit = scored[0][0] + _REFUTED
-        rivals = [K for length, _, K in scored if length <= limit and K != best][:_MOST_RIVALS]
+        standing = [K for length, _, K in scored if length <= shortest + _REFUTED and best != K]
         return Submission(
             self._proposal(best, lengths),
-            rivals=tuple(self._proposal(K, lengths) for K in rivals),
+            rivals=tuple(self._proposal(K, lengths) for K in standing[:_MOST_RIVALS]),
             fits=len(shown),
         )
 
@@ -130,10 +136,23 @@ class Additive:
         every = self.structure([term.name for term in self.terms])
         if structure == every:
             return tuple(term.name for term in self.terms)
-        from alder.expr.nodes import parameters
-
         names = tuple(name.removeprefix(_PREFIX) for name in parameters(structure))
         return names if names and self.structure(names) == structure else None
+
+    def margin(self, names: Sequence[str], evidence: Evidence) -> float:
+        """Return by how much every other set near the named one is longer, in twice nats.
+
+        Negative where another is shorter. Sets near it are those that one round reaches from it;
+        those of the same kinds of terms say the same.
+        """
+        lengths, own = lengths_of(_rows(self.terms, evidence)), self._numbers(names)
+        kinds = {self.terms[j].kind for j in own}
+        others = [
+            lengths.length(K)
+            for K in self._reachable(own)
+            if {self.terms[j].kind for j in K} != kinds
+        ]
+        return min(others, default=np.inf) - lengths.length(own)
 
     def _proposal(self, K: tuple[int, ...], lengths: Lengths) -> Proposal:
         names = [self.terms[j].name for j in K]
@@ -185,14 +204,13 @@ def _part(term: Term) -> Expr:
     return Apply(OPERATORS["mul"], (coefficient, term.expr))
 
 
-def columns_of(terms: Sequence[Term], rows: dict[str, FloatArray] | object, n: int) -> FloatArray:
+def columns_of(terms: Sequence[Term], rows: Mapping[str, FloatArray], n: int) -> FloatArray:
     """Return the value of each term in each row, (rows, terms)."""
-    table = rows if isinstance(rows, dict) else dict(rows)  # type: ignore[call-overload]
-    return np.column_stack([np.broadcast_to(evaluate(t.expr, table, {}), n) for t in terms])
+    return np.column_stack([np.broadcast_to(evaluate(t.expr, rows, {}), n) for t in terms])
 
 
 def _rows(terms: Sequence[Term], evidence: Evidence) -> Rows:
-    table, roles = dict(evidence.rows()), evidence.roles
+    table, roles = evidence.rows(), evidence.roles
     y = table[evidence.grammar.target.name]
     X = columns_of(terms, table, len(y))
     weights = np.ones(len(y)) if roles.weight is None else table[roles.weight]

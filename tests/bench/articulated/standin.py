@@ -47,7 +47,7 @@ JOINTS = {"drawer": DRAWER, "door": DOOR}
 @final
 @dataclass(frozen=True, slots=True)
 class Force:
-    """The hidden force $-b v - c \\operatorname{sign} v - k (q - q_0)$, `k` per normalised range."""
+    """The hidden force -b v - c sign(v) - k (q - q0), `k` per normalised range."""
 
     b: float = 0.0
     c: float = 0.0

@@ -7,7 +7,7 @@ says of an experiment is what it says along the nominal joint's path.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import TypeAlias, assert_never, final
 
 import numpy as np
 
@@ -15,22 +15,58 @@ import alder
 from alder.arrays import FloatArray
 from alder.bench.articulated.rollout import Probe, Rollout
 from alder.expr.text import parse
+from alder.fitting.robust import row_weights
 from alder.proposers.additive import Additive, Term, columns_of
+from alder.records.evidence import Evidence
 from alder.records.law import Law
 from alder.records.outcome import Outcome
 from alder.verification.criteria import Criteria, Thresholds
-from alder.verification.demands import TypicalError
+from alder.verification.demands import EnoughGroups, NoTermLeft, TypicalError
 
 Query: TypeAlias = Callable[[Probe], Rollout]
 Columns: TypeAlias = dict[str, FloatArray]
 
 VARIABLES = (alder.Variable("q"), alder.Variable("v"), alder.Variable("u"))
 TARGET = alder.Variable("force")
+ROLLOUT, TRUST = "rollout", "trust"
+"""The columns that say which rollout a row is of, and how far it is to be trusted."""
 START = ("bias", "velocity")
 """The law every joint begins with."""
 
 # Rows along which laws are compared before a probe is run.
 _N_FORECAST = 32
+# Rollouts of the pool are numbered from here, passive ones from 0, protected ones below 0.
+_QUERIED = 1000
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A force that is known to many digits: held-out errors are compared with fixed limits.
+
+    `nmse` is the held-out error asked for, `typical` that of the median row.
+    """
+
+    nmse: float = 1e-3
+    typical: float = 1e-4
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Biased:
+    """A force sensor with noise, and an offset that changes from rollout to rollout.
+
+    Neither size is given: both are estimated. A law must rest on `rollouts` at least, be
+    consistent with noise and offsets on protected rows at `level`, leave nothing there that a
+    declared term explains, and no set of other terms may come within `margin` of it on public rows,
+    in twice nats; a law that was `validated` before need only not be refuted.
+    """
+
+    rollouts: int = 8
+    level: float = 0.02
+    margin: float = 6.0
+    refuted: float = 20.0
+    validated: tuple[str, ...] = ()
 
 
 @final
@@ -39,13 +75,11 @@ class JointSettings:
     """What is declared about a joint and its instrument before anything is seen.
 
     `stiction` is the speed below which the joint may stick, so that friction lies anywhere inside
-    its band; those rows are dropped, and those in which it comes to rest. `nmse` is the held-out
-    error asked for, `typical` that of the median row. `queries` may be run.
+    its band; those rows are dropped, and those in which it comes to rest. `queries` may be run.
     """
 
     stiction: float
-    nmse: float = 1e-3
-    typical: float = 1e-4
+    instrument: Exact | Biased = field(default_factory=Exact)
     queries: int = 6
 
 
@@ -67,9 +101,9 @@ class JointOutcome:
     outcome: Outcome | None = field(default=None, repr=False)
 
 
-def vocabulary(stiction: float) -> Additive:
-    """Return the proposer over the declared terms; a smooth sign bends at the stiction speed."""
-    texts = {
+def term_texts(stiction: float) -> dict[str, str]:
+    """Return the declared terms; the smooth sign bends at the stiction speed."""
+    return {
         "bias": "1",
         "velocity": "v",
         "position": "q",
@@ -84,19 +118,25 @@ def vocabulary(stiction: float) -> Additive:
         "action_position": "u*q",
         "position_exponential": "exp(q)",
     }
+
+
+def vocabulary(settings: JointSettings) -> Additive:
+    """Return the proposer over the declared terms."""
     names = [variable.name for variable in VARIABLES]
     kinds = {"sign": FRICTION, "smooth_sign": FRICTION}
     terms = tuple(
-        Term(name, parse(text, names), kinds.get(name, "")) for name, text in texts.items()
+        Term(name, parse(text, names), kinds.get(name, ""))
+        for name, text in term_texts(settings.stiction).items()
     )
-    return Additive(terms, start=START)
+    only = settings.instrument.validated if isinstance(settings.instrument, Biased) else ()
+    return Additive(terms, start=START, only=only)
 
 
 FRICTION = "friction"
 """The one name of the sign and the smooth sign."""
 
 
-def discover_joint(
+def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     passive: Sequence[Rollout],
     pool: Sequence[Probe],
     query: Query,
@@ -120,27 +160,62 @@ def discover_joint(
         asked.append((probe, rollout))
         return rollout
 
-    proposer = vocabulary(settings.stiction)
+    proposer = vocabulary(settings)
     first = _opening(passive, pool, nominal, run, settings)
-    rows = _joined([steady(rollout, settings.stiction) for rollout in first])
-    sealed = _joined([steady(rollout, settings.stiction) for rollout in admission])
-    outcome = alder.discover(
+    rows = _joined([_rows(rollout, i, proposer, settings) for i, rollout in enumerate(first)])
+    sealed = _joined([_rows(one, -1 - i, None, settings) for i, one in enumerate(admission)])
+    biased = isinstance(settings.instrument, Biased)
+    with alder.Study(
         _world(pool, nominal, run, settings),
         grammar(),
         initial=rows,
         protected=alder.Protected(admission=_unseen(sealed, rows)),
         budget=alder.Budget(
-            proposals=settings.queries + 2, queries=settings.queries - len(asked), batch=1
+            proposals=settings.queries + 2,
+            queries=settings.queries - len(asked),
+            batch=2 if biased else 1,
         ),
         proposer=proposer,
         selector="disagreement",
-        criteria=Criteria(
-            thresholds=Thresholds(settings.nmse), own=[TypicalError(settings.typical)]
-        ),
+        criteria=_criteria(settings),
+        group=ROLLOUT if biased else None,
+        weight=TRUST if biased else None,
         seed=seed,
         ledger=ledger,
-    )
-    return _read(outcome, proposer, asked)
+    ) as study:
+        outcome = study.run()
+        return _read(outcome, proposer, asked, _doubt(outcome, proposer, study.evidence, settings))
+
+
+def _criteria(settings: JointSettings) -> Criteria:
+    instrument = settings.instrument
+    match instrument:
+        case Exact(nmse, typical):
+            return Criteria(thresholds=Thresholds(nmse), own=[TypicalError(typical)])
+        case Biased():
+            texts = tuple(term_texts(settings.stiction).values())
+            own = [
+                EnoughGroups(instrument.rollouts),
+                NoTermLeft(texts, instrument.level / 2.0, ROLLOUT),
+            ]
+            return Criteria(level=instrument.level / 2.0, own=own)
+        case _:
+            assert_never(instrument)
+
+
+def _doubt(
+    outcome: Outcome, proposer: Additive, evidence: Evidence, settings: JointSettings
+) -> str:
+    """Say why the public rows leave an admitted law in doubt; nothing where they do not."""
+    instrument = settings.instrument
+    names = None if outcome.law is None else proposer.terms_of(outcome.law.structure)
+    if names is None or not isinstance(instrument, Biased):
+        return ""
+    margin = proposer.margin(names, evidence)
+    least = -instrument.refuted if instrument.validated else instrument.margin
+    if margin >= least:
+        return ""
+    return f"noise: another set of terms lies within {margin:.1f} of {least:g} twice nats"
 
 
 def grammar() -> alder.Grammar:
@@ -168,6 +243,25 @@ def steady(rollout: Rollout, stiction: float) -> Columns:
     return {name: getattr(rollout, name)[moving] for name in ("q", "v", "u", "force")}
 
 
+def _rows(
+    rollout: Rollout, number: int, proposer: Additive | None, settings: JointSettings
+) -> Columns:
+    """Return the steady rows of a rollout, with its number and the trust in each row.
+
+    Trust is that of a robust fit of all declared terms to this rollout alone; without a proposer,
+    for protected rows, all rows count alike.
+    """
+    rows = steady(rollout, settings.stiction)
+    if isinstance(settings.instrument, Exact):
+        return rows
+    n = len(rows["v"])
+    trust = np.ones(n)
+    if proposer is not None and n:
+        X = columns_of(proposer.terms, rows, n)
+        trust = row_weights(X, rows["force"], 1e-9 * float(np.abs(rows["force"]).max()))
+    return {**rows, ROLLOUT: np.full(n, float(number)), TRUST: trust}
+
+
 def _joined(rows: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([one[name] for one in rows]) for name in rows[0]}
 
@@ -189,9 +283,10 @@ def _world(
     def which(given: Mapping[str, object]) -> int:
         return number[tuple(float(str(given[name])) for name in knobs[0])]
 
+    proposer = vocabulary(settings)
     paths = [_path(rollout, settings.stiction) for rollout in nominal]
     return alder.FunctionWorld(
-        lambda given: steady(run(pool[which(given)]), settings.stiction),
+        lambda given: _rows(run(pool[which(given)]), which(given) + _QUERIED, proposer, settings),
         experiments=knobs,
         is_safe=[rollout.safe for rollout in nominal],
         inputs=lambda given: paths[which(given)],
@@ -234,7 +329,7 @@ def _opening(
     force = rows["force"]
     if len(force) and np.ptp(force) > 1e-9 * np.abs(force).max():
         return list(passive)
-    terms = vocabulary(settings.stiction).terms
+    terms = vocabulary(settings).terms
     paths = [_path(rollout, settings.stiction) for rollout in nominal]
     every = columns_of(terms, _joined(paths), _N_FORECAST * len(paths))
     size = np.maximum(np.sqrt(np.mean(np.square(every), axis=0)), 1e-300)
@@ -254,12 +349,12 @@ def _gram(terms: Sequence[Term], rows: Columns, size: FloatArray) -> FloatArray:
 
 
 def _read(
-    outcome: Outcome, proposer: Additive, asked: Sequence[tuple[Probe, Rollout]]
+    outcome: Outcome, proposer: Additive, asked: Sequence[tuple[Probe, Rollout]], doubt: str
 ) -> JointOutcome:
-    law, refusal = outcome.law, ""
+    law, refusal = None if doubt else outcome.law, doubt
     if outcome.refusal is not None:
         refusal = f"{outcome.refusal.cause}: {outcome.refusal.reason}"
-    last = law or (outcome.refusal.candidate if outcome.refusal is not None else None)
+    last = outcome.law or (outcome.refusal.candidate if outcome.refusal is not None else None)
     names = None if last is None else proposer.terms_of(last.structure)
     if law is not None and names is None:
         law, refusal = None, "no-valid-proposal: the law is no sum of declared terms"
