@@ -20,16 +20,16 @@ Range: TypeAlias = tuple[float, float]
 # model's error on control probes about the paper's, 0.007 of the range; no learner was looked at.
 _RANGES: Mapping[Kind, Mapping[Family, tuple[Range | None, Range | None, Range | None]]] = {
     "drawer": {
-        "viscous": ((30.0, 60.0), None, None),
+        "viscous": ((36.0, 72.0), None, None),
         "coulomb": (None, (1.5, 4.0), None),
         "spring": (None, None, (15.0, 35.0)),
         "mixed": ((15.0, 30.0), (0.75, 2.0), (8.0, 18.0)),
     },
     "door": {
-        "viscous": ((2.7, 5.4), None, None),
-        "coulomb": (None, (0.4, 1.1), None),
-        "spring": (None, None, (1.3, 3.0)),
-        "mixed": ((1.3, 2.7), (0.2, 0.55), (0.7, 1.6)),
+        "viscous": ((3.3, 6.9), None, None),
+        "coulomb": (None, (0.6, 1.5), None),
+        "spring": (None, None, (1.8, 3.9)),
+        "mixed": ((1.7, 3.4), (0.25, 0.7), (0.9, 2.1)),
     },
 }
 
