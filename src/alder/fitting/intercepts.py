@@ -28,9 +28,9 @@ from alder.arrays import FloatArray
 from alder.fitting.groups import centre
 from alder.fitting.subsets import least_squares, term_cost
 
-# Offsets considered, in units of the noise of a row: a hundredth is none in any realistic number
-# of rows, and a hundred is as good as unknown.
-_RATIOS = np.geomspace(0.01, 100.0, 21)
+# Offsets considered, in units of the noise of a row: three hundredths are none in a few hundred
+# rows, and thirty are as good as unknown. Few groups do not tell a factor of two.
+_RATIOS = np.geomspace(0.03, 30.0, 10)
 # Singular values of columns scaled to one: below, others already say what a column says.
 _SINGULAR = 1e-9
 # Correlations of residuals are summed up to the first that is not positive, and no further.

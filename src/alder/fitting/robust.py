@@ -1,4 +1,4 @@
-r"""Weights that keep a few wild rows from deciding a linear fit.
+r"""Which rows are wild: far from what any combination of given columns says of them.
 
 Tukey's biweight, by reweighted least squares from a fit of least absolute deviations:
 
@@ -9,6 +9,7 @@ $s$ is the median absolute residual over 0.6745, the standard deviation where er
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.fitting.subsets import least_squares
@@ -21,15 +22,17 @@ _ROUNDS_ABSOLUTE, _ROUNDS = 30, 20
 _SINGULAR = 1e-10
 
 
-def row_weights(X: FloatArray, y: FloatArray, finest: float) -> FloatArray:
-    """Return the weight of each row, between 0 and 1, from a fit of columns X (n, k) to y.
+def tame_rows(X: FloatArray, y: FloatArray, finest: float) -> NDArray[np.bool_]:
+    """Say of each row whether a robust fit of columns X (n, k) to y comes near it.
 
-    Residuals below `finest` are rounding. Where there are not twice as many rows as columns all
-    weights are one: a fit of so few rows cannot say which of them is wild.
+    Residuals below `finest` are rounding. Rows are kept or dropped whole, since a weight between
+    would make the noise look smaller than it is: of normal errors three in a million are dropped.
+    Where there are not twice as many rows as columns all are kept: a fit of so few rows cannot say
+    which of them is wild.
     """
     n, k = X.shape
     if n < 2 * max(k, 1):
-        return np.ones(n)
+        return np.ones(n, dtype=np.bool_)
     scaled = X / np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-300)
     weights = np.ones(n)
     residuals = y - scaled @ least_squares(scaled, y, _SINGULAR)
@@ -39,7 +42,7 @@ def row_weights(X: FloatArray, y: FloatArray, finest: float) -> FloatArray:
     for _ in range(_ROUNDS):
         weights = _biweight(residuals / _scale(residuals, finest))
         residuals = _refit(scaled, y, weights)
-    return weights
+    return np.abs(residuals) < _CUT * _scale(residuals, finest)
 
 
 def _biweight(z: FloatArray) -> FloatArray:

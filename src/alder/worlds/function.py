@@ -83,7 +83,9 @@ class _BoundFunction:
         """Return what a law says, one output for each row of an experiment."""
         if self.world.inputs is None:
             return self.world.offers.predict(law, experiments)
-        return _stack(self._rows(experiments, [v.name for v in law.variables]), law)
+        # A law without variables still says something of every row.
+        names = [v.name for v in law.variables] or self.grammar.variable_names
+        return _stack(self._rows(experiments, names), law)
 
     def foreseen(self) -> tuple[str, ...]:
         """Name the target, the settings, and the variables along the path where that is known."""
@@ -135,6 +137,6 @@ def _stack(rows: Sequence[Mapping[str, FloatArray]], law: Law) -> FloatArray:
         )
     n = lengths.pop()
     joined = {name: np.concatenate([one[name] for one in rows]) for name in rows[0]}
-    if not joined:
+    if not law.variables:
         return np.full((len(rows), n), float(law.predict({"": 0.0})[0]))
     return law.predict(joined).reshape(len(rows), n)

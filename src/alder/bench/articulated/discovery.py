@@ -15,7 +15,7 @@ import alder
 from alder.arrays import FloatArray
 from alder.bench.articulated.rollout import Probe, Rollout
 from alder.expr.text import parse
-from alder.fitting.robust import row_weights
+from alder.fitting.robust import tame_rows
 from alder.proposers.additive import Additive, Term, columns_of
 from alder.records.evidence import Evidence
 from alder.records.law import Law
@@ -28,8 +28,8 @@ Columns: TypeAlias = dict[str, FloatArray]
 
 VARIABLES = (alder.Variable("q"), alder.Variable("v"), alder.Variable("u"))
 TARGET = alder.Variable("force")
-ROLLOUT, TRUST = "rollout", "trust"
-"""The columns that say which rollout a row is of, and how far it is to be trusted."""
+ROLLOUT = "rollout"
+"""The column that says which rollout a row is of."""
 START = ("bias", "velocity")
 """The law every joint begins with."""
 
@@ -162,8 +162,8 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
 
     proposer = vocabulary(settings)
     first = _opening(passive, pool, nominal, run, settings)
-    rows = _joined([_rows(rollout, i, proposer, settings) for i, rollout in enumerate(first)])
-    sealed = _joined([_rows(one, -1 - i, None, settings) for i, one in enumerate(admission)])
+    rows = joined([_rows(rollout, i, proposer, settings) for i, rollout in enumerate(first)])
+    sealed = joined([_rows(one, -1 - i, proposer, settings) for i, one in enumerate(admission)])
     biased = isinstance(settings.instrument, Biased)
     with alder.Study(
         _world(pool, nominal, run, settings),
@@ -171,15 +171,17 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         initial=rows,
         protected=alder.Protected(admission=_unseen(sealed, rows)),
         budget=alder.Budget(
-            proposals=settings.queries + 2,
+            # Every query may change the law. Once all rows are there, a law of four terms is two
+            # rounds away, and there is no better one than the best that was refused.
+            proposals=4 if biased else settings.queries + 2,
             queries=settings.queries - len(asked),
-            batch=2 if biased else 1,
+            # Offsets are known by their scatter alone, so that all rollouts are wanted at once.
+            batch=settings.queries if biased else 1,
         ),
         proposer=proposer,
         selector="disagreement",
         criteria=_criteria(settings),
         group=ROLLOUT if biased else None,
-        weight=TRUST if biased else None,
         seed=seed,
         ledger=ledger,
     ) as study:
@@ -243,26 +245,26 @@ def steady(rollout: Rollout, stiction: float) -> Columns:
     return {name: getattr(rollout, name)[moving] for name in ("q", "v", "u", "force")}
 
 
-def _rows(
-    rollout: Rollout, number: int, proposer: Additive | None, settings: JointSettings
-) -> Columns:
-    """Return the steady rows of a rollout, with its number and the trust in each row.
+def _rows(rollout: Rollout, number: int, proposer: Additive, settings: JointSettings) -> Columns:
+    """Return the steady rows of a rollout, with its number where rollouts have offsets.
 
-    Trust is that of a robust fit of all declared terms to this rollout alone; without a proposer,
-    for protected rows, all rows count alike.
+    Rows far from every combination of all declared terms in this rollout are wild and dropped,
+    before anything is proposed and the same for public and protected rollouts.
     """
     rows = steady(rollout, settings.stiction)
     if isinstance(settings.instrument, Exact):
         return rows
     n = len(rows["v"])
-    trust = np.ones(n)
-    if proposer is not None and n:
-        X = columns_of(proposer.terms, rows, n)
-        trust = row_weights(X, rows["force"], 1e-9 * float(np.abs(rows["force"]).max()))
-    return {**rows, ROLLOUT: np.full(n, float(number)), TRUST: trust}
+    rows[ROLLOUT] = np.full(n, float(number))
+    if not n:
+        return rows
+    finest = 1e-9 * float(np.abs(rows["force"]).max())
+    tame = tame_rows(columns_of(proposer.terms, rows, n), rows["force"], finest)
+    return {name: column[tame] for name, column in rows.items()}
 
 
-def _joined(rows: Sequence[Columns]) -> Columns:
+def joined(rows: Sequence[Columns]) -> Columns:
+    """Put the rows of several rollouts one below the other."""
     return {name: np.concatenate([one[name] for one in rows]) for name in rows[0]}
 
 
@@ -325,13 +327,13 @@ def _opening(
     probe is then the one whose nominal rows move the declared terms most: it maximises
     $\ln\det(G + \epsilon)$ of their Gram matrix with it.
     """
-    rows = _joined([steady(rollout, settings.stiction) for rollout in passive])
+    rows = joined([steady(rollout, settings.stiction) for rollout in passive])
     force = rows["force"]
     if len(force) and np.ptp(force) > 1e-9 * np.abs(force).max():
         return list(passive)
     terms = vocabulary(settings).terms
     paths = [_path(rollout, settings.stiction) for rollout in nominal]
-    every = columns_of(terms, _joined(paths), _N_FORECAST * len(paths))
+    every = columns_of(terms, joined(paths), _N_FORECAST * len(paths))
     size = np.maximum(np.sqrt(np.mean(np.square(every), axis=0)), 1e-300)
     G = _gram(terms, rows, size) if len(force) else np.zeros((len(terms), len(terms)))
     gains = [
