@@ -25,6 +25,7 @@ __all__ = [
     "Criteria",
     "CrucialExperiment",
     "Disturbance",
+    "Drive",
     "Dynamics",
     "Effort",
     "Episode",
@@ -44,6 +45,7 @@ __all__ = [
     "LawRegressor",
     "Limits",
     "LogWorld",
+    "MPCPolicy",
     "MalformedLaw",
     "ManualWorld",
     "Message",
@@ -51,13 +53,16 @@ __all__ = [
     "Model",
     "ModelFailed",
     "ModelProposer",
+    "MuJoCoWorld",
     "Nesting",
     "NextStep",
     "Noise",
     "ODEWorld",
     "Outcome",
     "PairwiseWorld",
+    "Plan",
     "PoolWorld",
+    "Prediction",
     "Problem",
     "Proposal",
     "Protected",
@@ -87,12 +92,15 @@ __all__ = [
     "fit_many",
     "parse",
     "phase_portrait",
+    "plan",
     "select",
     "verify",
 ]
 
 if TYPE_CHECKING:
     from alder.checking import check
+    from alder.control.planning import plan
+    from alder.control.policy import MPCPolicy
     from alder.errors import (
         AlderError,
         BadGrammar,
@@ -129,6 +137,7 @@ if TYPE_CHECKING:
     from alder.records.nextstep import NextStep
     from alder.records.noise import Noise
     from alder.records.outcome import Outcome, Refusal
+    from alder.records.plan import Plan, Prediction
     from alder.records.problem import Problem
     from alder.records.proposal import Bounds, Proposal
     from alder.records.protected import Protected
@@ -152,6 +161,7 @@ if TYPE_CHECKING:
     from alder.worlds.gymnasium import Episode, GymnasiumWorld, difference
     from alder.worlds.log import LogWorld
     from alder.worlds.manual import ManualWorld
+    from alder.worlds.mujoco import Drive, MuJoCoWorld
     from alder.worlds.ode import ODEWorld
     from alder.worlds.pairwise import PairwiseWorld
     from alder.worlds.pool import PoolWorld
@@ -165,6 +175,7 @@ else:
         "Criteria": "alder.verification.criteria",
         "CrucialExperiment": "alder.selection.crucial",
         "Disturbance": "alder.worlds.system",
+        "Drive": "alder.worlds.mujoco",
         "Dynamics": "alder.records.dynamics",
         "Effort": "alder.records.effort",
         "Episode": "alder.worlds.gymnasium",
@@ -183,7 +194,9 @@ else:
         "LawRegressor": "alder.regressor",
         "Limits": "alder.records.limits",
         "LogWorld": "alder.worlds.log",
+        "MPCPolicy": "alder.control.policy",
         "ManualWorld": "alder.worlds.manual",
+        "MuJoCoWorld": "alder.worlds.mujoco",
         "Nesting": "alder.records.grammar",
         "NextStep": "alder.records.nextstep",
         "Form": "alder.ports",
@@ -196,7 +209,9 @@ else:
         "ODEWorld": "alder.worlds.ode",
         "Outcome": "alder.records.outcome",
         "PairwiseWorld": "alder.worlds.pairwise",
+        "Plan": "alder.records.plan",
         "PoolWorld": "alder.worlds.pool",
+        "Prediction": "alder.records.plan",
         "Problem": "alder.records.problem",
         "Proposal": "alder.records.proposal",
         "Protected": "alder.records.protected",
@@ -222,6 +237,7 @@ else:
         "fit_many": "alder.fitting",
         "parse": "alder.expr.text",
         "phase_portrait": "alder.report.portrait",
+        "plan": "alder.control.planning",
         "select": "alder.study.stages",
         "verify": "alder.study.stages",
     }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.records.evidence import Candidate, Choice, Evidence
-from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.experiment import Experiment, FailedRun, Pool, Setting, Trajectory
 from alder.records.glimpse import Glimpse
 from alder.records.law import Law
 from alder.records.motion import Motion
@@ -160,6 +160,23 @@ class Outlook(Protocol):
 
         A path that diverges holds numbers beyond 1e100, or none.
         """
+        ...
+
+
+@runtime_checkable
+class Rehearsing(Protocol):
+    """A world in which a law can be followed from any settings, not only from those on offer.
+
+    Optional: `alder.plan` needs it to choose settings that nobody has listed.
+    """
+
+    @property
+    def own_horizon(self) -> float:
+        """How long an experiment is whose settings do not say so."""
+        ...
+
+    def rehearse(self, law: Law, settings: Mapping[str, Setting]) -> Mapping[str, FloatArray]:
+        """Return the columns a law forecasts along one experiment, its start and end included."""
         ...
 
 

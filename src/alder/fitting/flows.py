@@ -77,6 +77,26 @@ class Flow:
             encode(terms, columns), (), np.zeros((n_states, len(terms))), pairs, Floors(), discrete
         )
 
+    @staticmethod
+    def known(
+        structures: Sequence[Expr],
+        columns: Sequence[str],
+        values: Sequence[Mapping[str, float]],
+        floors: Floors,
+    ) -> "Flow":
+        """Return the system of one structure per state, each with its own coefficients in it."""
+        batch = encode(structures, columns)
+        opcodes, literals = batch.opcodes.copy(), batch.literals.copy()
+        for s, (own, numbers) in enumerate(zip(batch.parameters, values, strict=True)):
+            part = np.arange(int(batch.offsets[s]), int(batch.offsets[s + 1]))
+            reads = part[batch.opcodes[part] == PAR]
+            literals[reads] = [numbers[own[int(k)]] for k in batch.arguments[reads]]
+            opcodes[reads] = CST
+        nameless = tuple(() for _ in batch.parameters)
+        batch = replace(batch, opcodes=opcodes, literals=literals, parameters=nameless)
+        mix, active = np.eye(len(structures)), np.zeros((0, 2), dtype=np.int64)
+        return Flow(batch, (), mix, active, floors)
+
     def mixed(self, mix: FloatArray) -> "Flow":
         """Return the same terms in another mixture."""
         return replace(self, mix=np.ascontiguousarray(mix))

@@ -22,6 +22,7 @@ from alder.expr.text import parse, to_text
 from alder.integration import SATURATION, solve
 from alder.records.law import Law
 from alder.records.lawfile import digest_of, parts_of, write_whole
+from alder.records.scope import Scope
 from alder.tables import Rows, as_columns, count_rows, require_columns
 
 SCHEMA = "alder/dynamics/1"
@@ -115,6 +116,22 @@ class Dynamics:
         for law in self._laws().values():
             inside &= law.in_scope(rows)
         return inside
+
+    @property
+    def scope(self) -> Scope:
+        """The box in which every law has seen its variables."""
+        box: dict[str, tuple[float, float]] = {}
+        for law in self._laws().values():
+            for name, (low, high) in law.scope.ranges.items():
+                before = box.get(name, (low, high))
+                box[name] = (max(low, before[0]), min(high, before[1]))
+        return Scope(box)
+
+    @property
+    def equations(self) -> dict[str, tuple[Expr, dict[str, float], Floors]]:
+        """The structure of each rate, its coefficients and its floors."""
+        parts = {state: self._parts(state, {}) for state in self.states}
+        return {state: (part[0], part[2], part[3]) for state, part in parts.items()}
 
     def rollout(
         self,

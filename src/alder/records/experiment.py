@@ -12,6 +12,9 @@ from alder.arrays import FloatArray, freeze, freeze_columns
 
 Setting: TypeAlias = float | int | str | bool
 
+HORIZON = "horizon"
+"""The setting that says how long an experiment lasts, in worlds that move."""
+
 
 @final
 @dataclass(frozen=True, slots=True)

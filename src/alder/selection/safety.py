@@ -19,8 +19,8 @@ from alder.records.evidence import Candidate, Choice, Evidence
 from alder.records.experiment import Pool
 from alder.records.law import Law
 from alder.records.limits import Limits
+from alder.records.moves import moves
 from alder.selection.feasible import feasible
-from alder.selection.sensitivity import moves
 
 Shown: TypeAlias = Mapping[str, FloatArray]
 """Columns as a law forecasts them: (experiments, rows), or (rows,) for one experiment."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
+from alder.records.experiment import HORIZON
 from alder.records.law import Law
 from alder.worlds.guard import reason_of
 from alder.worlds.offers import Settings
 from alder.worlds.rollouts import saturate
-from alder.worlds.system import HORIZON
 
 if TYPE_CHECKING:
     from alder.worlds.gymnasium import Episode
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 class Foreseen:
     """Columns and target along episodes, each (experiments, steps), and their own lengths.
 
+    `after` holds what is read when the last step has been taken, one number for each experiment.
     Beyond its own length an episode stands still, so that limits see nothing new there.
     """
 
     columns: Mapping[str, FloatArray]
     target: FloatArray
     lengths: tuple[int, ...]
+    after: Mapping[str, FloatArray]
 
 
 def steps_of(episode: "Episode", settings: Settings) -> int:
@@ -65,6 +67,7 @@ def walk(
         {name: np.stack([one[name] for one in seen], axis=1) for name in seen[0]},
         np.stack(targets, axis=1),
         lengths,
+        read,
     )
 
 
@@ -102,3 +105,25 @@ def _next(
             "of a step and the target, as arrays, and returns the columns of the next step."
         ) from None
     return {name: saturate(column) for name, column in found.items()}
+
+
+def rehearse(
+    episode: "Episode", law: Law, settings: Settings, read: Mapping[str, float]
+) -> dict[str, FloatArray]:
+    """Follow a law through one episode; the last row is what is read after its last step.
+
+    `read` holds the columns at the start. In the last row, actions and target are those of the
+    step before it.
+    """
+    if episode.follow is None:
+        raise BadWorld(
+            "The episode does not say how rows follow each other; give it `follow`, and a law can "
+            "be followed through it."
+        )
+    start = {name: np.array([value]) for name, value in read.items()}
+    walked = walk(episode, [settings], start, law)
+    path = {**walked.columns, law.target.name: walked.target}
+    return {
+        name: np.append(column[0], walked.after.get(name, column[:, -1])[0])
+        for name, column in path.items()
+    }

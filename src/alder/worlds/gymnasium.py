@@ -1,25 +1,23 @@
 """Any Gymnasium environment as a world: settings to a start and actions, episodes to rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.errors import BadWorld, MissingExtra
 from alder.ports import World
-from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.experiment import Setting
 from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.roles import Roles
-from alder.worlds.foresight import Foreseen, steps_of, walk
-from alder.worlds.guard import Caller, Ended, Guard
+from alder.worlds.episodes import Played
+from alder.worlds.foresight import rehearse, steps_of
+from alder.worlds.guard import Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
-from alder.worlds.outcomes import to_trajectory, wanted_columns
-from alder.worlds.system import HORIZON
 
 Environment: TypeAlias = Any
 """A `gymnasium.Env`; the package is optional, so its types are not used."""
@@ -94,11 +92,24 @@ class GymnasiumWorld:
 
     def bind(self, grammar: Grammar, roles: Roles | None = None) -> World:
         """Return the world as a study sees it, once variables and target have names."""
-        acted = self.episode.actions if self.episode.follow is not None else ()
-        start = tuple(v for v in grammar.variables if v.name not in acted)
-        self.offers.require_variables(replace(grammar, variables=start))
-        roles = Roles() if roles is None else roles
-        return _BoundGymnasium(self, grammar, wanted_columns(grammar, roles), Caller(self.guard))
+        target = grammar.target.name
+        played = Played(
+            self.offers, self.episode, lambda settings: _play(self, settings, target), self.guard
+        )
+        return played.bind(grammar, Roles() if roles is None else roles)
+
+    @property
+    def own_horizon(self) -> float:
+        """The number of steps of an episode."""
+        return float(self.episode.n_steps)
+
+    def rehearse(self, law: Law, settings: Mapping[str, Setting]) -> Mapping[str, FloatArray]:
+        """Return the columns a law forecasts along one episode, with those read after it.
+
+        The settings say what is read at the start; the episode must say how to `follow`.
+        """
+        read = {name: float(v) for name, v in settings.items() if not isinstance(v, str)}
+        return rehearse(self.episode, law, dict(settings), read)
 
 
 def difference(column: str, dt: float) -> Target:
@@ -114,71 +125,6 @@ def difference(column: str, dt: float) -> Target:
         return np.diff(columns[column]) / dt
 
     return target
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _BoundGymnasium:
-    """A `GymnasiumWorld` with names for variables and target."""
-
-    world: GymnasiumWorld
-    grammar: Grammar
-    wanted: tuple[str, ...]
-    caller: Caller
-
-    def pool(self) -> Pool:
-        """Return every experiment on offer."""
-        return self.world.offers.pool
-
-    def predict(self, law: Law, experiments: NDArray[np.intp]) -> FloatArray:
-        """Return what a law says of the first row, or of all, (experiments, steps).
-
-        Beyond its own horizon an episode shows zeros, on which all laws agree.
-        """
-        if self.world.episode.follow is None or not len(experiments):
-            return self.world.offers.predict(law, experiments)
-        walked = self._walk(law, experiments)
-        going = np.arange(walked.target.shape[1]) < np.array(walked.lengths)[:, None]
-        return np.where(going, walked.target, 0.0)
-
-    def foreseen(self) -> tuple[str, ...]:
-        """Name target and columns where episodes are followed, or have one step only."""
-        episode, offers = self.world.episode, self.world.offers
-        if episode.follow is not None:
-            named = (*offers.pool.columns, *self.grammar.variable_names)
-            names = (self.grammar.target.name, *(n for n in named if n != HORIZON))
-            return tuple(dict.fromkeys(names))
-        if max(steps_of(episode, settings) for settings in offers.settings) > 1:
-            return ()
-        return (self.grammar.target.name, *offers.pool.columns)
-
-    def outlook(self, law: Law, experiments: NDArray[np.intp]) -> Mapping[str, FloatArray]:
-        """Return target and columns, (experiments, steps)."""
-        if self.world.episode.follow is not None and len(experiments):
-            walked = self._walk(law, experiments)
-            return {**walked.columns, self.grammar.target.name: walked.target}
-        columns = self.world.offers.pool.columns
-        shown = {name: column[experiments][:, None] for name, column in columns.items()}
-        return {**shown, self.grammar.target.name: self.predict(law, experiments)}
-
-    def _walk(self, law: Law, experiments: NDArray[np.intp]) -> Foreseen:
-        offers = self.world.offers
-        chosen = [offers.settings[int(i)] for i in experiments]
-        start = {name: column[experiments] for name, column in offers.pool.columns.items()}
-        return walk(self.world.episode, chosen, start, law)
-
-    def run(self, experiments: Sequence[Experiment]) -> Sequence[Trajectory | FailedRun]:
-        """Play an episode for each experiment."""
-        rows = self.world.offers.rows_to_run(experiments)
-        return tuple(self._run_one(int(row)) for row in rows)
-
-    def _run_one(self, row: int) -> Trajectory | FailedRun:
-        name, settings = self.world.offers.pool.ids[row], self.world.offers.settings[row]
-        target = self.grammar.target.name
-        answer = self.caller.call(lambda: _play(self.world, settings, target))
-        if isinstance(answer, Ended):
-            return FailedRun(name, answer.reason)
-        return to_trajectory(name, answer.value, settings, wanted=self.wanted, target=target)
 
 
 def _open(make: str | Callable[[], Environment]) -> Environment:

@@ -1,7 +1,7 @@
 r"""Worlds that follow differential equations: $\dot x = f(t, x, u)$."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
 from alder.ports import World
-from alder.records.experiment import Experiment, FailedRun, Pool, Trajectory
+from alder.records.dynamics import Dynamics
+from alder.records.experiment import HORIZON, Experiment, FailedRun, Pool, Setting, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.motion import Motion
 from alder.records.roles import Roles
 from alder.worlds.guard import Caller, Ended, Guard
-from alder.worlds.offers import Cost, Experiments, Offers, Safety, make_offers
+from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
 from alder.worlds.outcomes import to_trajectory, wanted_columns
 from alder.worlds.rollouts import SUBSTEPS, roll_out, saturate
 from alder.worlds.system import (
-    HORIZON,
     Disturbance,
     Sampling,
     System,
@@ -78,6 +78,58 @@ class ODEWorld:
         self._require_columns(grammar)
         time = roles.time or "t"
         return _BoundODE(self, state, time, wanted_columns(grammar, roles), Caller(Guard()))
+
+    @property
+    def own_horizon(self) -> float:
+        """The time of an experiment whose settings hold none."""
+        return self.sampling.horizon
+
+    def rehearse(self, law: Law, settings: Mapping[str, Setting]) -> Mapping[str, FloatArray]:
+        """Return the columns along a law's own rollout from any start.
+
+        The rates of the other states must be known.
+        """
+        motion = self._motion(law)
+        if motion is not None:
+            return self._solved(motion, law, dict(settings))
+        alone = replace(self, experiments=[dict(settings)], cost=None, is_safe=None)
+        bound = alone.bind(Grammar(law.variables, law.target))
+        assert isinstance(bound, _BoundODE)
+        if not bound.foreseen():
+            raise BadWorld(
+                "A law of one rate cannot be followed while another rate is not known; name those "
+                "that are no secret in `System(known=...)`, or give laws of all states."
+            )
+        return {name: path[0] for name, path in bound.outlook(law, np.zeros(1, np.intp)).items()}
+
+    def _motion(self, law: Law) -> Dynamics | None:
+        """Return the system with a law in it, where all other rates are laws or names."""
+        system = self.system
+        state = next(
+            (s for s in system.states if system.derivative_column(s) == law.target.name), ""
+        )
+        others = {name: rate for name, rate in system.rates.items() if name != state}
+        rates = {name: rate for name, rate in others.items() if not callable(rate)}
+        plain = all(isinstance(rate, Law) or rate.isidentifier() for rate in rates.values())
+        if not (
+            state and plain and len(rates) == len(others) and all(map(system.is_known, others))
+        ):
+            return None
+        return Dynamics({state: law}, rates)
+
+    def _solved(self, motion: Dynamics, law: Law, settings: Settings) -> dict[str, FloatArray]:
+        """Return the columns along an accurate solution."""
+        times = self.sampling.times(settings)
+        start = {name: float(settings[name]) for name in self.system.states}
+
+        def at(name: str) -> Callable[[float], float]:
+            return lambda t: {**self.system.around(t, settings), "t": t}[name]
+
+        path = motion.rollout(start, times, {name: at(name) for name in motion.inputs})
+        around = [self.system.around(t, settings) for t in times.tolist()]
+        columns = {name: np.array([point[name] for point in around]) for name in around[0]}
+        columns = {**columns, "t": times, **path}
+        return {**columns, law.target.name: saturate(law.predict(columns))}
 
     def _require_columns(self, grammar: Grammar) -> None:
         names = (*self.system.states, *self.system.around(0.0, self.offers.settings[0]), "t")

@@ -10,14 +10,13 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
+from alder.records.experiment import HORIZON
 from alder.records.law import Law
 from alder.worlds.offers import Settings
 from alder.worlds.rollouts import integrate
 
 Point: TypeAlias = Mapping[str, float]
 Rate: TypeAlias = Law | str | Callable[[float, Point], float]
-
-HORIZON = "horizon"
 
 
 @final

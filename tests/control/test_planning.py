@@ -1,0 +1,242 @@
+"""Laws inverted in worlds, by themselves and pointwise."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import alder
+from alder.arrays import FloatArray
+from alder.control.credible import credible_set
+from alder.control.forward import Rollout, in_world
+from alder.errors import BadParameter, BadWorld
+from alder.expr.nodes import parameters
+from alder.expr.text import parse
+from alder.records.coefficient import Coefficient
+from alder.records.law import Law
+from alder.records.noise import Noise
+from alder.records.scope import Scope
+from alder.records.variable import Variable
+
+BOX = {"x": (-2.0, 2.0), "v": (-3.0, 3.0), "u": (-4.0, 4.0)}
+
+
+def fitted(
+    text: str, values: dict[str, float], *, error: float = 0.01, target: str = "dv_dt"
+) -> Law:
+    """Return a law whose coefficients are known to `error`."""
+    names = ("x", "v", "u")
+    structure = parse(text, names)
+    wanted = parameters(structure)
+    return Law(
+        structure=structure,
+        target=Variable(target),
+        variables=tuple(Variable(n, role="action" if n == "u" else "state") for n in names),
+        coefficients=tuple(
+            Coefficient(n, values[n], error, values[n] - error, values[n] + error, "free")
+            for n in wanted
+        ),
+        covariance=error**2 * np.eye(len(wanted)),
+        residual_df=50,
+        noise=Noise(0.0, origin="none"),
+        scope=Scope(BOX),
+    )
+
+
+SPRING = fitted("u - k*x - c*v", {"k": 1.5, "c": 0.4})
+MOTION = alder.Dynamics({"v": SPRING}, {"x": "v"})
+REST = {"x": 0.0, "v": 0.0}
+
+
+def true_end(u: FloatArray, horizon: float) -> tuple[float, float]:
+    """Follow the spring by its textbook solution, move after move."""
+    A = np.array([[0.0, 1.0], [-1.5, -0.4]])
+    values, vectors = np.linalg.eig(A)
+    state = np.zeros(2, dtype=complex)
+    for one in np.ravel(u).tolist():
+        still = np.array([one / 1.5, 0.0])
+        grown = vectors @ np.diag(np.exp(values * horizon / np.size(u))) @ np.linalg.inv(vectors)
+        state = still + grown @ (state - still)
+    return float(state[0].real), float(state[1].real)
+
+
+def ode_world(**options: Any) -> alder.ODEWorld:
+    def rate(_t: float, point: Any) -> float:
+        return point["u"] - 1.5 * point["x"] - 0.4 * point["v"]
+
+    return alder.ODEWorld(
+        alder.System({"x": "v", "v": rate}),
+        experiments=[{"x": 0.0, "v": 0.0, "u": 1.0}],
+        sampling=alder.Sampling(horizon=1.0, n_rows=20),
+        **options,
+    )
+
+
+def gym_like_world() -> alder.GymnasiumWorld:
+    pytest.importorskip("gymnasium")
+    return alder.GymnasiumWorld(
+        "Pendulum-v1",
+        experiments={"x": [0.0], "v": [0.0], "u": [0.5]},
+        columns=lambda seen: {"x": math.atan2(seen[1], seen[0]), "v": float(seen[2])},
+        target=alder.difference("v", 0.05),
+        episode=alder.Episode(
+            lambda s, _k, _read: np.array([s["u"]]),
+            n_steps=20,
+            actions=("u",),
+            follow=lambda c, a: {"x": c["x"] + 0.05 * (c["v"] + 0.05 * a), "v": c["v"] + 0.05 * a},
+        ),
+    )
+
+
+@pytest.mark.parametrize("in_a_world", [False, True])
+def test_equations_of_motion_and_a_law_in_a_world_reach_the_target(in_a_world: bool) -> None:
+    law, world = (SPRING, ode_world()) if in_a_world else (MOTION, None)
+    plan = alder.plan(law, world, {"x": 0.52}, start=REST, horizons=(0.1, 1.5))
+    assert plan.status == "reached"
+    assert plan.horizon == 1.5
+    assert plan.evaluations <= 48
+    assert true_end(plan.actions, 1.5)[0] == pytest.approx(0.52, abs=1.2e-4)
+    assert plan.lowest["x"] < plan.predicted["x"] < plan.highest["x"]
+
+
+@pytest.mark.parametrize("in_a_world", [False, True])
+def test_a_vector_target_takes_two_moves(in_a_world: bool) -> None:
+    law, world = (SPRING, ode_world()) if in_a_world else (MOTION, None)
+    wanted = {"x": 0.3, "v": 0.0}
+    plan = alder.plan(law, world, wanted, start=REST, horizons=1.0, moves=2, evaluations=30)
+    assert plan.status == "reached", plan
+    assert true_end(plan.actions, 1.0) == pytest.approx((0.3, 0.0), abs=2e-4)
+
+
+def test_a_law_is_followed_through_the_episodes_of_an_environment() -> None:
+    law = fitted("k*sin(x) + 3*u", {"k": 15.0})
+    plan = alder.plan(
+        law,
+        gym_like_world(),
+        {"x": 0.2},
+        actions={"u": (-2.0, 2.0)},
+        start=REST,
+        horizons=(4, 10),
+        limits={"v": (-1.0, 1.0)},
+    )
+    assert plan.status == "reached"
+    x = v = 0.0
+    for _ in range(int(plan.horizon)):
+        v += 0.05 * (15.0 * math.sin(x) + 3.0 * plan.first["u"])
+        x += 0.05 * v
+    assert x == pytest.approx(0.2, abs=1.1e-4)
+    assert len(plan.path["x"]) == plan.horizon + 1
+
+
+def test_a_law_of_single_rows_is_asked_for_its_action() -> None:
+    law = fitted("k*u + x", {"k": 2.0}, target="a")
+    plan = alder.plan(law, None, 0.52, start={"x": 0.1})
+    assert plan.status == "reached"
+    assert plan.first["u"] == pytest.approx(0.21, abs=1e-4)
+
+
+def test_any_function_may_be_the_forward_model() -> None:
+    def simulator(actions: FloatArray, horizon: float) -> alder.Prediction:
+        return alder.Prediction({"q": np.array([0.0, actions[0, 0] * horizon])})
+
+    plan = alder.plan(simulator, None, {"q": 0.5}, actions={"pull": (0.0, 1.0)}, horizons=(11, 17))
+    assert plan.first["pull"] == pytest.approx(0.5 / 11.0, abs=1e-5)
+    with pytest.raises(BadParameter, match="Say what may be chosen"):
+        alder.plan(simulator, None, {"q": 0.5})
+
+
+def test_a_plan_keeps_to_limits_under_every_credible_law() -> None:
+    unsure = fitted("u - k*x - c*v", {"k": 1.5, "c": 0.4}, error=0.2)
+    motion = alder.Dynamics({"v": unsure}, {"x": "v"})
+    limits = alder.Limits({"x": (-1.0, 0.53)})
+    sure = alder.plan(
+        motion, None, {"x": 0.52}, start=REST, horizons=1.5, limits=replace(limits, sigmas=0.0)
+    )
+    assert sure.status == "reached"
+    plan = alder.plan(motion, None, {"x": 0.52}, start=REST, horizons=1.5, limits=limits)
+    assert plan.status == "closest"
+    assert "is not safe" in plan.reason
+    assert plan.highest["x"] <= 0.53
+    for one in credible_set(motion):
+        assert isinstance(one, alder.Dynamics)
+        path = one.rollout(REST, np.linspace(0.0, 1.5, 33), {"u": plan.first["u"]})
+        assert (path["x"] <= 0.53 + 1e-6).all()
+
+
+def test_the_credible_set_is_the_law_and_two_neighbours_for_each_coefficient() -> None:
+    assert len(credible_set(MOTION)) == 5
+    assert credible_set(MOTION, 0.0) == (MOTION,)
+    moved = [
+        one.laws["v"].values for one in credible_set(MOTION)[1:] if isinstance(one, alder.Dynamics)
+    ]
+    assert max(abs(values["k"] - 1.5) for values in moved) == pytest.approx(0.02)
+
+
+def test_a_target_beyond_the_scope_is_not_reached_unless_asked_for() -> None:
+    beyond = {"x": 2.5}
+    kept = alder.plan(MOTION, None, beyond, start=REST, horizons=2.0)
+    assert kept.status == "closest"
+    assert "fitted on" in kept.reason or "reaches the target" in kept.reason
+    left = alder.plan(
+        MOTION,
+        None,
+        beyond,
+        start=REST,
+        horizons=2.0,
+        within_scope=False,
+        actions={"u": (-6.0, 6.0)},
+    )
+    assert left.status == "reached"
+
+
+def test_a_start_outside_the_scope_is_refused() -> None:
+    plan = alder.plan(MOTION, None, {"x": 0.5}, start={"x": 5.0, "v": 0.0})
+    assert plan.refused
+    assert "the law was fitted on -2 to 2" in plan.reason
+
+
+def test_both_ways_of_following_equations_agree() -> None:
+    actions = np.array([[1.0], [-2.0], [0.5]])
+    forward = Rollout.of(MOTION, ("u",), REST)
+    careful = replace(forward, flow=None)
+    world = in_world(SPRING, ode_world(), ("u",), REST)
+    ends = [model(actions, 2.1).end for model in (forward, careful, world)]
+    for end in ends:
+        assert (end["x"], end["v"]) == pytest.approx(true_end(actions, 2.1), abs=1e-7)
+    assert world(actions, 2.1).path["t"][-1] == pytest.approx(2.1)
+
+
+def test_equations_that_blow_up_are_followed_to_a_divergence() -> None:
+    growth = alder.Dynamics({"v": fitted("k*v*v + u", {"k": 1.0})})
+    end = Rollout.of(growth, ("u",), {"v": 2.0})(np.array([[0.0]]), 3.0).end["v"]
+    assert end == 1e100
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: alder.plan(MOTION, None, 0.5, start=REST), "which column"),
+        (lambda: alder.plan([], None, 0.5), "needs a law"),
+        (lambda: alder.plan(MOTION, None, {"x": 0.5}, start={"x": 0.0}), "where `v` is"),
+        (lambda: alder.plan(MOTION, None, {"x": 0.5}, start={**REST, "u": 1.0}), "is fixed"),
+        (
+            lambda: alder.plan(MOTION, None, {"x": 0.5}, start=REST, limits={"heat": (0.0, 1.0)}),
+            "does not predict it",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_in_a_sentence(call: Any, words: str) -> None:
+    with pytest.raises(BadParameter, match=words):
+        call()
+
+
+def test_a_world_with_another_secret_rate_cannot_follow_one_law() -> None:
+    world = alder.ODEWorld(
+        alder.System({"x": lambda _t, p: p["v"], "v": lambda _t, p: -p["x"]}),
+        experiments=[REST],
+        sampling=alder.Sampling(horizon=1.0),
+    )
+    with pytest.raises(BadWorld, match="another rate is not known"):
+        alder.plan(SPRING, world, {"x": 0.5}, start=REST)
