@@ -3,21 +3,19 @@
 Run in the environment of robots: .venv-robots/bin/python benchmarks/rollouts.py
 """
 
-import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import mujoco
 import numpy as np
 
-from alder.bench.articulated.execution import Dynamics, commands, execute
+from alder.arrays import FloatArray
+from alder.bench.articulated.execution import RATE, Dynamics, commands, execute
 from alder.bench.articulated.grasp import NOMINAL, Reached, reach_states
 from alder.bench.articulated.rig import N_SUBSTEPS, Rig
 from alder.bench.articulated.rollout import Probe
-from alder.bench.articulated.scene import KINDS, compose
+from alder.bench.articulated.scene import KINDS, Kind, compose
 
-RATE = 0.025
 PROBES = [Probe(1, pull, horizon, None, "speed") for pull in (-0.5, 0.8) for horizon in (7, 17)]
 
 
@@ -31,7 +29,7 @@ class PlainLoop:
         self.full = np.zeros((model.nv, model.nv))
         self.jp, self.jr = np.zeros((3, model.nv)), np.zeros((3, model.nv))
 
-    def substep(self, point: Any, frame: Any) -> tuple[float, float, float]:
+    def substep(self, point: FloatArray, frame: FloatArray) -> tuple[float, float, float]:
         """Advance by one substep; return position, velocity and force of the joint."""
         model, data, machine = self.rig.model, self.rig.data, self.machine
         site, _, joint, dof = machine.places
@@ -72,35 +70,40 @@ class PlainLoop:
         return rig.position
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """Return the least CPU seconds of three runs."""
+def cpu_seconds(run: Callable[[Probe], object]) -> float:
+    """Return the least CPU seconds of three runs of all probes."""
     spent: list[float] = []
     for _ in range(3):
         begin = time.process_time()
-        work()
+        for probe in PROBES:
+            run(probe)
         spent.append(time.process_time() - begin)
     return min(spent)
 
 
-def main() -> None:
-    """Print CPU milliseconds a rollout for both loops, and how far their ends differ."""
-    for kind in KINDS:
-        rig = Rig(compose(kind))
-        reached = reach_states(rig)[1]
-        plain, dynamics = PlainLoop(rig), Dynamics(NOMINAL[kind])
-        fast = [execute(rig, reached, probe, dynamics).end for probe in PROBES]
-        slow = [plain.execute(reached, probe, dynamics) for probe in PROBES]
-        compiled_s = cpu_seconds(lambda: [execute(rig, reached, p, dynamics) for p in PROBES])
-        plain_s = cpu_seconds(lambda: [plain.execute(reached, p, dynamics) for p in PROBES])
-        n_steps = sum(p.horizon for p in PROBES) * N_SUBSTEPS
-        print(
-            f"{kind}: compiled {1e3 * compiled_s / len(PROBES):.1f} ms a rollout, "
-            f"{1e6 * compiled_s / n_steps:.0f} us a substep; Python "
-            f"{1e3 * plain_s / len(PROBES):.1f} ms, {1e6 * plain_s / n_steps:.0f} us; "
-            f"{plain_s / compiled_s:.1f} times as fast; "
-            f"ends differ by at most {np.max(np.abs(np.subtract(fast, slow))):.1e}"
-        )
+def compare(kind: Kind) -> str:
+    """Return CPU times of both loops, and how far their ends differ."""
+    rig = Rig(compose(kind))
+    reached = reach_states(rig)[1]
+    plain, dynamics = PlainLoop(rig), Dynamics(NOMINAL[kind])
+
+    def fast(probe: Probe) -> float:
+        return execute(rig, reached, probe, dynamics).end
+
+    def slow(probe: Probe) -> float:
+        return plain.execute(reached, probe, dynamics)
+
+    apart = max(abs(fast(probe) - slow(probe)) for probe in PROBES)
+    compiled_s, plain_s = cpu_seconds(fast), cpu_seconds(slow)
+    n_substeps = sum(probe.horizon for probe in PROBES) * N_SUBSTEPS
+    return (
+        f"{kind}: compiled {1e3 * compiled_s / len(PROBES):.1f} ms a rollout, "
+        f"{1e6 * compiled_s / n_substeps:.0f} us a substep; Python "
+        f"{1e3 * plain_s / len(PROBES):.1f} ms, {1e6 * plain_s / n_substeps:.0f} us; "
+        f"{plain_s / compiled_s:.1f} times as fast; ends differ by at most {apart:.1e}"
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    for kind in KINDS:
+        print(compare(kind))

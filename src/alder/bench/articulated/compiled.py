@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: ANN001, ANN201, PLR0913 (numba: flat arrays, no annotations)
+# ruff: noqa: PLR0913 (numba: flat arrays, no annotations)
 r"""The control loop in compiled code: torques at 500 Hz between two halves of MuJoCo's step.
 
 Operational-space control of the grip point, with the goal as its only state:

@@ -49,9 +49,7 @@ class Lab:
             if self._store:
                 self._store.put(key, kept)
         assert len(kept) == len(POSITIONS)
-        return tuple(
-            Reached(freeze(row[_SUMMARY:]), float(row[0]), float(row[1])) for row in kept
-        )
+        return tuple(Reached(freeze(row[_SUMMARY:]), float(row[0]), float(row[1])) for row in kept)
 
     def observe(self, probe: Probe, dynamics: Dynamics) -> Rollout:
         """Return what executing a probe shows."""

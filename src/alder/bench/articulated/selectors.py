@@ -94,9 +94,7 @@ def measure_selector(case: Case, selector: str) -> Row:
         is_found = error <= ADMITTED
         if is_found or selector == "passive" or len(asked) == N_QUERIES:
             break
-        left = tuple(
-            i for i in range(len(paths)) if i not in asked and case.pool_nominal[i].safe
-        )
+        left = tuple(i for i in range(len(paths)) if i not in asked and case.pool_nominal[i].safe)
         bench = Bench(rows, fitted, paths, knobs, tuple(asked), left, rng)
         chosen = _CHOOSE[selector](bench)
         asked.append(chosen)
