@@ -90,13 +90,13 @@ def command(
     planted cause; does the refusal name it, and does following its advice lead to a law? channel:
     protected rows with planted bits; how many of them do 100 answers of the verifier tell? door and
     drawer: the law of a joint that a robot has grasped, in 40 worlds, inverted to put the joint
-    where it is wanted; in the environment that `make robots` makes. identification: which of four laws holds, seven selectors, 1,000 cases of five seeds ('1-*': the
-    first alone). novellaw: laws recombined from components, 60 cases. null: worlds without a law,
-    in which an adversary submits 100 laws; how often is one admitted whose error on fresh rows
-    exceeds its bound? odebase and odebench: equations of motion of 59 and 63 systems, by chosen
-    starts. odestates: those of the 63 from noisy states alone. refusal: 100 worlds whose law the
-    grammar cannot say, and 20 whose law it can; is any law admitted that does not hold what it
-    claims?
+    where it is wanted; in the environment that `make robots` makes. identification: which of four
+    laws holds, seven selectors, 1,000 cases of five seeds ('1-*': the first alone). novellaw: laws
+    recombined from components, 60 cases. null: worlds without a law, in which an adversary submits
+    100 laws; how often is one admitted whose error on fresh rows exceeds its bound? odebase and
+    odebench: equations of motion of 59 and 63 systems, by chosen starts. odestates: those of the 63
+    from noisy states alone. refusal: 100 worlds whose law the grammar cannot say, and 20 whose law
+    it can; is any law admitted that does not hold what it claims?
     """
     from alder.bench.benchmark import (
         choose_cases,

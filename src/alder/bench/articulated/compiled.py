@@ -1,5 +1,5 @@
 # pyright: basic
-# ruff: noqa: PLR0913 (numba: flat arrays, no annotations)
+# ruff: noqa: C901, PLR0912 (numba: loops over flat arrays)
 r"""The control loop in compiled code: torques at 500 Hz between two halves of MuJoCo's step.
 
 Operational-space control of the grip point, with the goal as its only state:
@@ -256,7 +256,9 @@ def _applied(force, x, work):
 
 
 @njit(cache=True, error_model="numpy")
-def advance(machine, force, goals_at, goals_frame, pulls, friction_row, n_substeps, rows):
+def advance(  # noqa: PLR0913 (compiled code takes flat arrays)
+    machine, force, goals_at, goals_frame, pulls, friction_row, n_substeps, rows
+):
     """Follow the goals, one for each step of the controller; fill a row for every substep.
 
     A row is the joint's position, its velocity, its force, and how far the handle is from the grip

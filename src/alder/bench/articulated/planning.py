@@ -75,7 +75,9 @@ def reach(lab: Lab, model: Dynamics, world: Dynamics, state: int, target: float)
     """Plan with the model, execute in the world; the outcome is seen after the choice."""
     plan = plan_pull(lab, model, state, target)
     if plan.refused:
-        return Reach(None, True, plan.status, plan.evaluations, None, 0)
+        return Reach(
+            None, safe=True, status=plan.status, evaluations=plan.evaluations, pull=None, horizon=0
+        )
     pull, horizon = plan.first["pull"], round(plan.horizon)
     extent = lab.extent(plain_pull(state, pull, horizon), world)
     error = abs(extent.end - target)
