@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _DRAWN = {
     "boundary": "alder.report.boundary",
     "causes": "alder.report.causes",
+    "door": "alder.report.joints",
+    "drawer": "alder.report.joints",
     "identification": "alder.report.identification",
     "novellaw": "alder.report.novellaw",
 }
@@ -131,7 +133,8 @@ def command(
     failed = sum("error" in row for row in result.rows)
     lines = {"rows": f"{out.name}/rows.jsonl", "summary": f"{out.name}/summary.json"}
     if name in _DRAWN:
-        lines["figures"] = ", ".join(_draw(name, result, out))
+        drawn = _draw(name, result, out)
+        lines |= {"figures": ", ".join(drawn)} if drawn else {}
     if failed:
         lines["failed"] = f"{failed} of {len(result.rows)} rows; each says why"
     show_lines(console, lines)
