@@ -108,7 +108,7 @@ def constraint_pointer(data: Any) -> Any:  # noqa: ANN401
     """
     wanted = data.efc_force.ctypes.data
     words = (ctypes.c_uint64 * _MOST_WORDS).from_address(data._address)
-    view = np.frombuffer(words, dtype=np.uint64)
+    view = np.ctypeslib.as_array(words)
     place = int(np.argmax(view == wanted))
     assert view[place] == wanted, "the address of the constraint forces was not found"
     return view[place : place + 1]
@@ -118,8 +118,7 @@ def constraint_pointer(data: Any) -> Any:  # noqa: ANN401
 _MOST_WORDS = 40_000
 
 
-@intrinsic
-def _number_at(context, address, place):
+def _read_number(context, address, place):
     """Read one float64 at an address."""
     signature = types.float64(types.uint64, types.intp)
 
@@ -128,6 +127,9 @@ def _number_at(context, address, place):
         return builder.load(builder.gep(pointer, [values[1]]))
 
     return signature, generate
+
+
+_number_at: Any = intrinsic(_read_number)
 
 
 @njit(error_model="numpy")
@@ -255,8 +257,7 @@ def _applied(force, x, work):
     return 0.0
 
 
-@njit(cache=True, error_model="numpy")
-def advance(  # noqa: PLR0913 (compiled code takes flat arrays)
+def _advance(  # noqa: PLR0913 (compiled code takes flat arrays)
     machine, force, goals_at, goals_frame, pulls, friction_row, n_substeps, rows
 ):
     """Follow the goals, one for each step of the controller; fill a row for every substep.
@@ -301,3 +302,6 @@ def advance(  # noqa: PLR0913 (compiled code takes flat arrays)
                 felt += _number_at(machine.constraint[0], friction_row)
             rows[row, 2] = felt
             row += 1
+
+
+advance: Any = njit(cache=True, error_model="numpy")(_advance)

@@ -83,7 +83,7 @@ class Rig:
         """Set the arm at rest before the joint; only the fingers and the handle collide."""
         load_library()
         self._mujoco = load_robots("mujoco")
-        self.kind = scene.kind
+        self.kind: Kind = scene.kind
         self.model = model = scene.model
         self.data = data = self._mujoco.MjData(model)
         joint = model.joint("art_joint")
@@ -138,8 +138,8 @@ class Rig:
 
     def close(self, *, fingers: bool) -> None:
         """Command the fingers shut, or open."""
-        ranges = self.model.actuator_ctrlrange[self._machine.fingers]
-        widest = np.where(np.abs(ranges[:, 1]) > np.abs(ranges[:, 0]), ranges[:, 1], ranges[:, 0])
+        low, high = np.array(self.model.actuator_ctrlrange[self._machine.fingers]).T
+        widest = np.where(np.abs(high) > np.abs(low), high, low)
         self.data.ctrl[self._machine.fingers] = 0.0 if fingers else widest
 
     def follow(

@@ -132,7 +132,8 @@ def fit_all(rows: Columns) -> tuple[Fitted, ...]:
         X = design(terms, rows)
         size = np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-12)
         A = X / size
-        c = np.linalg.solve(A.T @ A + _RIDGE * n * np.eye(len(terms)), A.T @ force) / size
+        c: FloatArray = np.linalg.solve(A.T @ A + _RIDGE * n * np.eye(len(terms)), A.T @ force)
+        c = c / size
         variance = max(float(np.mean(np.square(force - X @ c))), floor)
         length = 0.5 * (n * np.log(variance) + len(terms) * np.log(n))
         found.append(Fitted(terms, c, float(length)))
@@ -174,7 +175,7 @@ def _uncertainty(bench: Bench) -> int:
     X = design(terms, bench.rows)
     size = np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-12)
     A = X / size
-    C = np.linalg.inv(A.T @ A + _RIDGE * len(A) * np.eye(len(terms)))
+    C: FloatArray = np.linalg.inv(A.T @ A + _RIDGE * len(A) * np.eye(len(terms)))
     scores: list[float] = []
     for i in bench.open:
         P = design(terms, bench.paths[i]) / size
@@ -188,7 +189,7 @@ def _disagreement(bench: Bench) -> int:
     standing = [one for one in bench.fitted if one.length <= least + _STANDING]
     scores: list[float] = []
     for i in bench.open:
-        said = np.array([one.predict(bench.paths[i]) for one in standing])
+        said = np.stack([one.predict(bench.paths[i]) for one in standing])
         scores.append(float(np.mean(np.var(said, axis=0))) if said.size else -np.inf)
     return bench.open[int(np.argmax(scores))]
 

@@ -66,7 +66,7 @@ def case_names() -> tuple[str, ...]:
 
 def draw_world(name: str, kind: Kind, seed: int) -> HiddenWorld:
     """Draw the hidden dynamics of one case."""
-    family = next(family for family in FAMILIES if name.startswith(family))
+    family: Family = next(family for family in FAMILIES if name.startswith(family))
     number = int(name.rpartition("-")[2])
     rng = np.random.default_rng([seed, KINDS.index(kind), FAMILIES.index(family), number])
     nominal = NOMINAL[kind]
