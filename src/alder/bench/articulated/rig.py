@@ -138,8 +138,8 @@ class Rig:
 
     def close(self, *, fingers: bool) -> None:
         """Command the fingers shut, or open."""
-        low, high = np.array(self.model.actuator_ctrlrange[self._machine.fingers]).T
-        widest = np.where(np.abs(high) > np.abs(low), high, low)
+        ranges = self.model.actuator_ctrlrange[self._machine.fingers].tolist()
+        widest = [max(ends, key=abs) for ends in ranges]
         self.data.ctrl[self._machine.fingers] = 0.0 if fingers else widest
 
     def follow(

@@ -130,22 +130,26 @@ def fit_all(rows: Columns) -> tuple[Fitted, ...]:
     found: list[Fitted] = []
     for terms in CANDIDATES:
         X = design(terms, rows)
-        size = np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-12)
+        size = _sizes(X)
         A = X / size
-        c: FloatArray = np.linalg.solve(A.T @ A + _RIDGE * n * np.eye(len(terms)), A.T @ force)
-        c = c / size
+        scaled = np.linalg.solve(A.T @ A + _RIDGE * n * np.eye(len(terms)), A.T @ force)
+        c = np.asarray(scaled, dtype=np.float64) / size
         variance = max(float(np.mean(np.square(force - X @ c))), floor)
         length = 0.5 * (n * np.log(variance) + len(terms) * np.log(n))
         found.append(Fitted(terms, c, float(length)))
     return tuple(found)
 
 
+def _sizes(X: FloatArray) -> FloatArray:
+    """Return the root mean square of each column, never zero."""
+    mean = np.asarray(np.square(X).mean(axis=0), dtype=np.float64)
+    return np.maximum(np.sqrt(mean), 1e-12)
+
+
 def significant(fitted: Fitted, rows: Columns) -> frozenset[str]:
     """Return the terms that matter: each moves the force by more than a small share of its size."""
     size = float(np.sqrt(np.mean(np.square(rows["force"])))) or 1.0
-    moved = np.abs(fitted.coefficients) * np.sqrt(
-        np.mean(np.square(design(fitted.terms, rows)), axis=0)
-    )
+    moved = np.abs(fitted.coefficients) * _sizes(design(fitted.terms, rows))
     return frozenset(t for t, m in zip(fitted.terms, moved, strict=True) if m > _THRESHOLD * size)
 
 
@@ -173,13 +177,13 @@ def _uncertainty(bench: Bench) -> int:
     """Choose the probe along whose path the fullest candidate is least determined."""
     terms = CANDIDATES[-1]
     X = design(terms, bench.rows)
-    size = np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-12)
+    size = _sizes(X)
     A = X / size
-    C: FloatArray = np.linalg.inv(A.T @ A + _RIDGE * len(A) * np.eye(len(terms)))
+    C = np.asarray(np.linalg.inv(A.T @ A + _RIDGE * len(A) * np.eye(len(terms))), dtype=np.float64)
     scores: list[float] = []
     for i in bench.open:
         P = design(terms, bench.paths[i]) / size
-        scores.append(float(np.mean(np.sum((P @ C) * P, axis=1))) if len(P) else -np.inf)
+        scores.append(float(np.sum((P @ C) * P)) / len(P) if len(P) else -np.inf)
     return bench.open[int(np.argmax(scores))]
 
 
@@ -190,7 +194,8 @@ def _disagreement(bench: Bench) -> int:
     scores: list[float] = []
     for i in bench.open:
         said = np.stack([one.predict(bench.paths[i]) for one in standing])
-        scores.append(float(np.mean(np.var(said, axis=0))) if said.size else -np.inf)
+        apart = said - np.asarray(said.mean(axis=0), dtype=np.float64)
+        scores.append(float(np.square(apart).mean()) if said.size else -np.inf)
     return bench.open[int(np.argmax(scores))]
 
 
