@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "Additive",
     "AlderError",
     "AlphaSpending",
     "BadGrammar",
@@ -28,6 +29,7 @@ __all__ = [
     "Drive",
     "Dynamics",
     "Effort",
+    "EnoughGroups",
     "Episode",
     "Evidence",
     "Experiment",
@@ -56,6 +58,7 @@ __all__ = [
     "MuJoCoWorld",
     "Nesting",
     "NextStep",
+    "NoTermLeft",
     "Noise",
     "ODEWorld",
     "Outcome",
@@ -76,8 +79,10 @@ __all__ = [
     "Study",
     "System",
     "SystemOutcome",
+    "Term",
     "Thresholdout",
     "Thresholds",
+    "TypicalError",
     "UnknownVariable",
     "Variable",
     "Verdict",
@@ -121,6 +126,7 @@ if TYPE_CHECKING:
     from alder.expr.text import parse
     from alder.fitting import Fits, fit, fit_many
     from alder.ports import Form, Message, Model, Reply
+    from alder.proposers.additive import Additive, Term
     from alder.proposers.hybrid import Hybrid
     from alder.proposers.llm.proposer import ModelProposer
     from alder.records.budget import Budget, Spent
@@ -155,6 +161,7 @@ if TYPE_CHECKING:
     from alder.study.states import discover_states
     from alder.study.system import discover_system
     from alder.verification.criteria import Criteria, Thresholds
+    from alder.verification.demands import EnoughGroups, NoTermLeft, TypicalError
     from alder.verification.spending import AlphaSpending, Thresholdout
     from alder.worlds.function import FunctionWorld
     from alder.worlds.guard import Guard
@@ -168,6 +175,11 @@ if TYPE_CHECKING:
     from alder.worlds.system import Disturbance, Sampling, System
 else:
     _HOME = {
+        "Additive": "alder.proposers.additive",
+        "Term": "alder.proposers.additive",
+        "EnoughGroups": "alder.verification.demands",
+        "NoTermLeft": "alder.verification.demands",
+        "TypicalError": "alder.verification.demands",
         "Bounds": "alder.records.proposal",
         "Budget": "alder.records.budget",
         "Coefficient": "alder.records.coefficient",

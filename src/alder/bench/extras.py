@@ -1,4 +1,4 @@
-"""Packages that only the rivals of a benchmark need, loaded by name: none of them says its types."""
+"""Packages that only rivals in a benchmark need, loaded by name: none of them says its types."""
 
 from importlib import import_module
 from typing import Any

@@ -74,8 +74,8 @@ class Lengths:
         """Return the description length of one subset, in twice nats."""
         y = self.R[:, :, -1]
         if columns:
-            U, s, _ = np.linalg.svd(self.R[:, :, list(columns)], full_matrices=False)
-            U = U * (s > _SINGULAR * s[:, :1])[:, None, :]
+            vectors, s, _ = np.linalg.svd(self.R[:, :, list(columns)], full_matrices=False)
+            U = vectors * (s > _SINGULAR * s[:, :1])[:, None, :]
             y = y - np.einsum("rij,rj->ri", U, np.einsum("rij,ri->rj", U, y))
         terms = -0.5 * np.sum(np.square(y), axis=1) + self.log_prior
         top = float(terms.max())
@@ -92,7 +92,7 @@ def lengths_of(rows: Rows) -> Lengths:
     n, p = float(w.sum()) / alike, X.shape[1]
     cost = term_cost(int(max(n, 2.0)), p)
     if not rows.n_groups:
-        return Lengths(np.linalg.qr(white, mode="r")[None], np.zeros(1), cost, sigma, alike)
+        return Lengths(_triangle(white)[None], np.zeros(1), cost, sigma, alike)
     counts = np.bincount(rows.group, w, minlength=rows.n_groups) / alike
     # Of a group whose rows count as m, the mean is shrunk by 1 - 1 / sqrt(1 + rho m): V^(-1/2).
     roots = np.sqrt(w)
@@ -110,10 +110,14 @@ def lengths_of(rows: Rows) -> Lengths:
     for r, ratio in enumerate(_RATIOS):
         rho = ratio**2
         shrink = 1.0 - 1.0 / np.sqrt(1.0 + rho * counts)
-        factors.append(np.linalg.qr(white - shrink[rows.group][:, None] * shared, mode="r"))
+        factors.append(_triangle(white - shrink[rows.group][:, None] * shared))
         # On a logarithmic grid the half-Cauchy density is ratio / (1 + ratio^2).
         log_prior[r] = np.log(ratio / (1.0 + rho)) - 0.5 * float(np.sum(np.log1p(rho * counts)))
     return Lengths(np.stack(factors), log_prior, cost, sigma, alike)
+
+
+def _triangle(white: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.qr(white)[1], dtype=np.float64)
 
 
 def _noise(X: FloatArray, rows: Rows) -> tuple[float, float]:

@@ -60,7 +60,9 @@ class Additive:
 
     At most `compared` structures are fitted in a round. Rows with a weight count with it, and rows
     with a group share an offset that is no part of the law. `only` names the terms of a law that
-    was found before: none but that is submitted, and all others are its rivals.
+    was found before: none but that is submitted, and all others are its rivals. `always` names
+    terms that every submitted law has: where rows have groups, a constant takes up the mean of
+    their offsets, which otherwise moves all coefficients.
     """
 
     terms: tuple[Term, ...]
@@ -68,13 +70,14 @@ class Additive:
     step: int = 2
     compared: int = 4
     only: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse names that occur twice, and a start that names no term."""
         names = [term.name for term in self.terms]
         if len(set(names)) < len(names):
             raise BadStudy("Two declared terms have the same name; give each a name of its own.")
-        unknown = [name for name in (*self.start, *self.only) if name not in names]
+        unknown = [name for name in (*self.start, *self.only, *self.always) if name not in names]
         if unknown:
             raise BadStudy(f"`{unknown[0]}` is no declared term; {', '.join(names)} are.")
 
@@ -91,14 +94,17 @@ class Additive:
         refused = self._refused(evidence)
         reachable = self._reachable(self._last(evidence))
         start = set(self._numbers(self.start))
-        measured = [(lengths.length(K), len(start & set(K)), K) for K in reachable]
+        always = set(self._numbers(self.always))
+        measured = [
+            (lengths.length(K), len(start & set(K)), K) for K in reachable if always <= set(K)
+        ]
         shortest = min(measured)[0]
         tied = shortest + _TIE
         # Of sets that the rows cannot tell apart, that nearest to the start comes first.
         scored = sorted(measured, key=lambda one: (max(one[0], tied), -one[1], one[2]))
         open_ = [(length, K) for length, _, K in scored if K not in refused]
         if self.only:
-            own = self._numbers(self.only)
+            own = self._numbers((*self.only, *self.always))
             open_ = [] if own in refused else [(lengths.length(own), own)]
         if not open_:
             return None
@@ -131,28 +137,36 @@ class Additive:
             total = Apply(OPERATORS["add"], (total, part))
         return total
 
+    def term_of(self, parameter: str) -> str:
+        """Return the name of the term whose coefficient has this name."""
+        return parameter.removeprefix(_PREFIX)
+
     def terms_of(self, structure: Expr) -> tuple[str, ...] | None:
         """Return the names of the terms of a sum; None where it is no sum of declared terms."""
         every = self.structure([term.name for term in self.terms])
         if structure == every:
             return tuple(term.name for term in self.terms)
-        names = tuple(name.removeprefix(_PREFIX) for name in parameters(structure))
+        names = tuple(map(self.term_of, parameters(structure)))
         return names if names and self.structure(names) == structure else None
 
-    def margin(self, names: Sequence[str], evidence: Evidence) -> float:
-        """Return by how much every other set near the named one is longer, in twice nats.
+    def shortest(self, names: Sequence[str], evidence: Evidence) -> tuple[tuple[str, ...], float]:
+        """Return the shortest set of terms near the named one, and how much longer others are.
 
-        Negative where another is shorter. Sets near it are those that one round reaches from it;
-        those of the same kinds of terms say the same.
+        Sets near it are those that one round reaches from it. Sets of the same kinds of terms say
+        the same, and are not others.
         """
-        lengths, own = lengths_of(_rows(self.terms, evidence)), self._numbers(names)
-        kinds = {self.terms[j].kind for j in own}
-        others = [
-            lengths.length(K)
-            for K in self._reachable(own)
-            if {self.terms[j].kind for j in K} != kinds
-        ]
-        return min(others, default=np.inf) - lengths.length(own)
+        lengths = lengths_of(_rows(self.terms, evidence))
+        scored = sorted((lengths.length(K), K) for K in self._reachable(self._numbers(names)))
+        kinds = {self.terms[j].kind for j in scored[0][1]}
+        others = (one for one, K in scored if {self.terms[j].kind for j in K} != kinds)
+        found = tuple(self.terms[j].name for j in scored[0][1])
+        return found, next(others, np.inf) - scored[0][0]
+
+    def excess(self, names: Sequence[str], evidence: Evidence) -> float:
+        """Return how much longer the named set is than the shortest near it, in twice nats."""
+        lengths = lengths_of(_rows(self.terms, evidence))
+        own = self._numbers(names)
+        return lengths.length(own) - min(map(lengths.length, self._reachable(own)))
 
     def _proposal(self, K: tuple[int, ...], lengths: Lengths) -> Proposal:
         names = [self.terms[j].name for j in K]

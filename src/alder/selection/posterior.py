@@ -51,14 +51,15 @@ def posterior(fits: Fits, evidence: Evidence) -> Posterior:
     """
     rows = fits.tasks[0].observations
     chi2 = fits.loss * rows.n_observations
-    spectra = [_spectrum(fits, i) for i in range(len(fits))]
+    finest = finest_of(evidence)
+    spectra = [_spectrum(fits, i, finest) for i in range(len(fits))]
     if len(rows.sigma):
         sigmas = np.ones(1)
     else:
         k = np.array([len(spectrum) for spectrum in spectra])
         free = np.maximum(rows.n_observations - k, 1)
         least = float(np.min(np.sqrt(chi2 / free), initial=np.inf))
-        sigmas = _SIGMAS * max(least if np.isfinite(least) else 0.0, finest_of(evidence))
+        sigmas = _SIGMAS * max(least if np.isfinite(least) else 0.0, finest)
     found = np.array(
         [
             _log_evidence(float(c), spectrum, rows.n_observations, sigmas)
@@ -93,8 +94,8 @@ def _log_evidence(chi2: float, spectrum: FloatArray, n: int, sigmas: FloatArray)
     return top + float(np.log(np.exp(terms - top).mean()))
 
 
-def _spectrum(fits: Fits, index: int) -> FloatArray:
-    """Return the eigenvalues $h$ of one law."""
+def _spectrum(fits: Fits, index: int, finest: float) -> FloatArray:
+    """Return the eigenvalues $h$ of one law; errors below `finest` are rounding."""
     task = fits.tasks[index]
     rows, request = task.observations, task.request
     names = [name for name in parameters(request.structure) if name not in request.fixed]
@@ -105,7 +106,7 @@ def _spectrum(fits: Fits, index: int) -> FloatArray:
     _, slopes = jacobian(request.structure, rows.by_name, values, names, task.floors)
     J = centre(rows.segments.total(slopes), weights, rows.group, len(rows.groups))
     information = J.T @ (J * weights[:, None])
-    variance = 1.0 if len(rows.sigma) else float(fits.loss[index])
+    variance = 1.0 if len(rows.sigma) else max(float(fits.loss[index]), finest**2)
     widths = np.empty(len(names))
     for j, name in enumerate(names):
         bounds = request.bounds.get(name)

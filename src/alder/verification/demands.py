@@ -60,10 +60,10 @@ class NoTermLeft:
 
     $$t_j = \frac{\tilde x_j^\top \tilde e}{s\, \lVert \tilde x_j \rVert}$$
 
-    $\tilde e = V^{-1/2} e$ and $\tilde x_j$ are errors and a term's values on protected rows, whitened
-    by noise, coefficients and offsets of groups, $V = D + J C J^\top + \tau^2 Z Z^\top +
-    \tfrac{\tau^2}{G} \mathbf 1 \mathbf 1^\top$, and $s$ is the scatter of $\tilde e$. The chance of
-    refusing a law that lacks none is at most `level`, over all terms together. `terms` are
+    $\tilde e = V^{-1/2} e$ and $\tilde x_j$ are errors and a term's values on protected rows,
+    whitened by noise, coefficients and offsets of groups, $V = D + J C J^\top + \tau^2 Z Z^\top +
+    \tfrac{\tau^2}{G} \mathbf 1 \mathbf 1^\top$, and $s$ is the scatter of $\tilde e$. The chance
+    of refusing a law that lacks none is at most `level`, over all terms together. `terms` are
     expressions of variables in human syntax; `group` names the column of groups, empty for none.
     """
 

@@ -7,29 +7,35 @@ says of an experiment is what it says along the nominal joint's path.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, assert_never, final
+from typing import TypeAlias, final
 
 import numpy as np
 
 import alder
 from alder.arrays import FloatArray
+from alder.bench.articulated.instruments import (
+    CONSTANT,
+    FRICTION,
+    ROLLOUT,
+    Admitted,
+    Biased,
+    Exact,
+    criteria_of,
+    settle,
+    term_texts,
+)
 from alder.bench.articulated.rollout import Probe, Rollout
 from alder.expr.text import parse
 from alder.fitting.robust import tame_rows
 from alder.proposers.additive import Additive, Term, columns_of
-from alder.records.evidence import Evidence
 from alder.records.law import Law
 from alder.records.outcome import Outcome
-from alder.verification.criteria import Criteria, Thresholds
-from alder.verification.demands import EnoughGroups, NoTermLeft, TypicalError
 
 Query: TypeAlias = Callable[[Probe], Rollout]
 Columns: TypeAlias = dict[str, FloatArray]
 
 VARIABLES = (alder.Variable("q"), alder.Variable("v"), alder.Variable("u"))
 TARGET = alder.Variable("force")
-ROLLOUT = "rollout"
-"""The column that says which rollout a row is of."""
 START = ("bias", "velocity")
 """The law every joint begins with."""
 
@@ -37,36 +43,6 @@ START = ("bias", "velocity")
 _N_FORECAST = 32
 # Rollouts of the pool are numbered from here, passive ones from 0, protected ones below 0.
 _QUERIED = 1000
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A force that is known to many digits: held-out errors are compared with fixed limits.
-
-    `nmse` is the held-out error asked for, `typical` that of the median row.
-    """
-
-    nmse: float = 1e-3
-    typical: float = 1e-4
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Biased:
-    """A force sensor with noise, and an offset that changes from rollout to rollout.
-
-    Neither size is given: both are estimated. A law must rest on `rollouts` at least, be
-    consistent with noise and offsets on protected rows at `level`, leave nothing there that a
-    declared term explains, and no set of other terms may come within `margin` of it on public rows,
-    in twice nats; a law that was `validated` before need only not be refuted.
-    """
-
-    rollouts: int = 8
-    level: float = 0.02
-    margin: float = 6.0
-    refuted: float = 20.0
-    validated: tuple[str, ...] = ()
 
 
 @final
@@ -101,25 +77,6 @@ class JointOutcome:
     outcome: Outcome | None = field(default=None, repr=False)
 
 
-def term_texts(stiction: float) -> dict[str, str]:
-    """Return the declared terms; the smooth sign bends at the stiction speed."""
-    return {
-        "bias": "1",
-        "velocity": "v",
-        "position": "q",
-        "sign": "sign(v)",
-        "smooth_sign": f"tanh(v/{stiction:g})",
-        "speed": "abs(v)",
-        "velocity_squared": "v^2",
-        "drag": "v*abs(v)",
-        "position_squared": "q^2",
-        "action": "u",
-        "action_velocity": "u*v",
-        "action_position": "u*q",
-        "position_exponential": "exp(q)",
-    }
-
-
 def vocabulary(settings: JointSettings) -> Additive:
     """Return the proposer over the declared terms."""
     names = [variable.name for variable in VARIABLES]
@@ -128,12 +85,9 @@ def vocabulary(settings: JointSettings) -> Additive:
         Term(name, parse(text, names), kinds.get(name, ""))
         for name, text in term_texts(settings.stiction).items()
     )
-    only = settings.instrument.validated if isinstance(settings.instrument, Biased) else ()
-    return Additive(terms, start=START, only=only)
-
-
-FRICTION = "friction"
-"""The one name of the sign and the smooth sign."""
+    if isinstance(settings.instrument, Exact):
+        return Additive(terms, start=START)
+    return Additive(terms, start=START, only=settings.instrument.validated, always=(CONSTANT,))
 
 
 def discover_joint(  # noqa: PLR0913 (a whole request in one call)
@@ -164,12 +118,14 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     first = _opening(passive, pool, nominal, run, settings)
     rows = joined([_rows(rollout, i, proposer, settings) for i, rollout in enumerate(first)])
     sealed = joined([_rows(one, -1 - i, proposer, settings) for i, one in enumerate(admission)])
+    sealed = _unseen(sealed, rows)
+    criteria = criteria_of(settings.instrument, tuple(term_texts(settings.stiction).values()))
     biased = isinstance(settings.instrument, Biased)
     with alder.Study(
-        _world(pool, nominal, run, settings),
+        pool_world(pool, nominal, run, settings),
         grammar(),
         initial=rows,
-        protected=alder.Protected(admission=_unseen(sealed, rows)),
+        protected=alder.Protected(admission=sealed),
         budget=alder.Budget(
             # Every query may change the law. Once all rows are there, a law of four terms is two
             # rounds away, and there is no better one than the best that was refused.
@@ -180,44 +136,24 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         ),
         proposer=proposer,
         selector="disagreement",
-        criteria=_criteria(settings),
+        criteria=criteria,
         group=ROLLOUT if biased else None,
         seed=seed,
         ledger=ledger,
     ) as study:
         outcome = study.run()
-        return _read(outcome, proposer, asked, _doubt(outcome, proposer, study.evidence, settings))
-
-
-def _criteria(settings: JointSettings) -> Criteria:
-    instrument = settings.instrument
-    match instrument:
-        case Exact(nmse, typical):
-            return Criteria(thresholds=Thresholds(nmse), own=[TypicalError(typical)])
-        case Biased():
-            texts = tuple(term_texts(settings.stiction).values())
-            own = [
-                EnoughGroups(instrument.rollouts),
-                NoTermLeft(texts, instrument.level / 2.0, ROLLOUT),
-            ]
-            return Criteria(level=instrument.level / 2.0, own=own)
-        case _:
-            assert_never(instrument)
-
-
-def _doubt(
-    outcome: Outcome, proposer: Additive, evidence: Evidence, settings: JointSettings
-) -> str:
-    """Say why the public rows leave an admitted law in doubt; nothing where they do not."""
-    instrument = settings.instrument
-    names = None if outcome.law is None else proposer.terms_of(outcome.law.structure)
-    if names is None or not isinstance(instrument, Biased):
-        return ""
-    margin = proposer.margin(names, evidence)
-    least = -instrument.refuted if instrument.validated else instrument.margin
-    if margin >= least:
-        return ""
-    return f"noise: another set of terms lies within {margin:.1f} of {least:g} twice nats"
+        admitted = Admitted(proposer, study.evidence, sealed, criteria)
+        found = settle(outcome, admitted, settings.instrument)
+    kinds = {term.name: term.kind for term in proposer.terms}
+    return JointOutcome(
+        found.law,
+        frozenset(kinds[name] for name in found.terms),
+        len(asked),
+        found.refusal,
+        tuple(probe for probe, _ in asked),
+        tuple(rollout for _, rollout in asked),
+        outcome,
+    )
 
 
 def grammar() -> alder.Grammar:
@@ -275,7 +211,7 @@ def _unseen(sealed: Columns, public: Columns) -> Columns:
     return {name: column[new] for name, column in sealed.items()}
 
 
-def _world(
+def pool_world(
     pool: Sequence[Probe], nominal: Sequence[Rollout], run: Query, settings: JointSettings
 ) -> alder.FunctionWorld:
     """Return the pool as a world of experiments; those that were unsafe nominally are not safe."""
@@ -348,25 +284,3 @@ def _opening(
 def _gram(terms: Sequence[Term], rows: Columns, size: FloatArray) -> FloatArray:
     X = columns_of(terms, rows, len(rows["v"])) / size
     return X.T @ X / max(len(X), 1)
-
-
-def _read(
-    outcome: Outcome, proposer: Additive, asked: Sequence[tuple[Probe, Rollout]], doubt: str
-) -> JointOutcome:
-    law, refusal = None if doubt else outcome.law, doubt
-    if outcome.refusal is not None:
-        refusal = f"{outcome.refusal.cause}: {outcome.refusal.reason}"
-    last = outcome.law or (outcome.refusal.candidate if outcome.refusal is not None else None)
-    names = None if last is None else proposer.terms_of(last.structure)
-    if law is not None and names is None:
-        law, refusal = None, "no-valid-proposal: the law is no sum of declared terms"
-    kinds = {term.name: term.kind for term in proposer.terms}
-    return JointOutcome(
-        law,
-        frozenset(kinds[name] for name in names or ()),
-        len(asked),
-        refusal,
-        tuple(probe for probe, _ in asked),
-        tuple(rollout for _, rollout in asked),
-        outcome,
-    )
