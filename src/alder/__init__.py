@@ -93,6 +93,7 @@ __all__ = [
     "discover",
     "discover_states",
     "discover_system",
+    "draw_plan",
     "fit",
     "fit_many",
     "parse",
@@ -153,6 +154,7 @@ if TYPE_CHECKING:
     from alder.records.variable import Variable
     from alder.records.verdict import Verdict
     from alder.regressor import LawRegressor
+    from alder.report.planned import draw_plan
     from alder.report.portrait import phase_portrait
     from alder.selection.crucial import CrucialExperiment
     from alder.study import Study, discover
@@ -245,6 +247,7 @@ else:
         "discover": "alder.study",
         "discover_states": "alder.study.states",
         "discover_system": "alder.study.system",
+        "draw_plan": "alder.report.planned",
         "fit": "alder.fitting",
         "fit_many": "alder.fitting",
         "parse": "alder.expr.text",

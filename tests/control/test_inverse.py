@@ -36,8 +36,11 @@ def cubic(a: float, b: float, c: float) -> Callable[[float], float]:
 
 
 def increasing(a: float, b: float, kind: int) -> Callable[[float], float]:
-    shapes = (math.tanh, math.sinh, lambda u: u**3, lambda u: u, lambda u: math.copysign(1.0, u))
-    return lambda u: a * shapes[kind](3.0 * u) + b * u
+    def f(u: float) -> float:
+        shapes = (math.tanh(3.0 * u), math.sinh(3.0 * u), u**3, u)
+        return a * shapes[kind] + b * u
+
+    return f
 
 
 @given(st.floats(0.1, 5.0), st.floats(0.01, 5.0), st.integers(0, 3), st.floats(0.001, 0.999), unit)

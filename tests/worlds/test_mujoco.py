@@ -113,7 +113,7 @@ def test_models_of_public_packages_keep_the_promise_of_worlds(name: str) -> None
             columns={key: place for key, place in knobs.items() if key not in field},
             target=alder.difference("w", 0.01),
             drive=Drive(knobs, substeps=2),
-            is_safe=lambda s: s["u"] < 0.9,
+            is_safe=lambda s: float(s["u"]) < 0.9,
             jobs=2,
         )
 
@@ -231,11 +231,11 @@ def test_what_the_model_does_not_have_is_said_in_a_sentence(
 
 
 def test_a_model_that_cannot_be_read_is_said_in_a_sentence() -> None:
-    whole = {"experiments": [{"x": 0.0}], "columns": {}, "target": "x"}
+    whole: dict[str, Any] = {"experiments": [{"x": 0.0}], "columns": {}, "target": "x"}
     with pytest.raises(BadWorld, match=r"no model file nowhere\.xml"):
-        MuJoCoWorld("nowhere.xml", **whole)  # type: ignore[arg-type]
+        MuJoCoWorld("nowhere.xml", **whole)
     with pytest.raises(BadWorld, match="MuJoCo cannot read the model"):
-        MuJoCoWorld("<mujoco><nonsense/></mujoco>", **whole)  # type: ignore[arg-type]
+        MuJoCoWorld("<mujoco><nonsense/></mujoco>", **whole)
 
 
 def test_without_the_package_a_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

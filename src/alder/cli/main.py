@@ -26,6 +26,7 @@ COMMANDS = MappingProxyType(
         "fit": "Fit the coefficients of a law to rows.",
         "predict": "Say what a saved law predicts.",
         "check": "Say whether a saved law still holds on new rows.",
+        "plan": "Choose the action that brings a law's target where you want it.",
         "export": "Write a saved law as LaTeX, SymPy, Python, C or JAX.",
         "show": "Show the rounds of a study and how it ended.",
         "report": "Write one page about a study.",

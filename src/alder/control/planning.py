@@ -81,7 +81,7 @@ def _laws(law: Model | Sequence[Model], limits: Limits | Predicate | None) -> tu
     if isinstance(law, Sequence):
         if not law:
             raise BadParameter("A plan needs a law, or several; got none.")
-        return tuple(law)
+        return tuple(cast("Sequence[Model]", law))
     if isinstance(law, Law | Dynamics):
         return credible_set(law, limits.sigmas if isinstance(limits, Limits) else SIGMAS)
     return (law,)
@@ -96,7 +96,7 @@ def _forward(
 ) -> Forward:
     if not isinstance(law, Law | Dynamics):
         return law
-    scope = law.scope.limits if within_scope else {}
+    scope = law.scope.limits if within_scope else None
     if isinstance(law, Law) and isinstance(world, Rehearsing):
         return in_world(law, world, inputs, start, scope)
     numbers = {name: float(v) for name, v in start.items() if not isinstance(v, str)}
@@ -108,7 +108,7 @@ def _forward(
 def _as_limits(limits: Safe | None) -> Limits | Predicate | None:
     if isinstance(limits, Mapping):
         return Limits(cast("Ends", limits))
-    return cast("Limits | Predicate | None", limits)
+    return limits
 
 
 def _as_target(target: float | Mapping[str, float], law: Model) -> Mapping[str, float]:

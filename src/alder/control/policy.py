@@ -49,7 +49,7 @@ class MPCPolicy:
     moves: int = field(default=4, kw_only=True)
     tolerance: float | Mapping[str, float] = field(default=1e-2, kw_only=True)
     limits: Limits | Predicate | None = field(default=None, kw_only=True)
-    evaluations: int = field(default=EVALUATIONS, kw_only=True)
+    evaluations: int = field(default=2 * EVALUATIONS, kw_only=True)
     world: object = field(default=None, kw_only=True)
     plan: Plan | None = field(default=None, init=False, repr=False)
     stopped: str = field(default="", init=False)

@@ -132,15 +132,18 @@ def objections(prediction: Prediction, problem: Inversion) -> Iterator[str]:
         yield f"the limit `{getattr(problem.limits, '__name__', 'limits')}` would be broken"
 
 
-def excesses(prediction: Prediction, problem: Inversion) -> FloatArray:
-    """Return how far each limit is broken at the worst place, in widths of it; zero where kept."""
-    found: list[float] = []
-    for name, (low, high), _ in _boxes(prediction, problem):
+def excesses(prediction: Prediction, problem: Inversion) -> dict[str, float]:
+    """Return how far each limit is exceeded at the worst place, in widths of it; negative inside.
+
+    One that is infinite on a side counts in units of its other end.
+    """
+    found: dict[str, float] = {}
+    for name, (low, high), why in _boxes(prediction, problem):
         column = _column(prediction, name)
         width = high - low if math.isfinite(high - low) else max(abs(min(low, high, key=abs)), 1.0)
-        worst = float(np.max(np.maximum(low - column, column - high), initial=0.0))
-        found.append(max(worst, 0.0) / width)
-    return np.array(found)
+        worst = float(np.max(np.maximum(low - column, column - high)))
+        found[f"{name} {why}"] = worst / width
+    return found
 
 
 def _column(prediction: Prediction, name: str) -> FloatArray:

@@ -7,9 +7,12 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.control.problem import Forward, Inversion, errors, missed, objections
+from alder.control.problem import Forward, Inversion, errors, excesses, missed, objections
 from alder.errors import BadParameter
 from alder.records.plan import Plan, Prediction, nothing_planned
+
+# Limits are drawn in by this much more than the difference that was seen: it varies on the way.
+_CAUTION = 1.2
 
 
 @final
@@ -47,6 +50,9 @@ class Trials:
     spent: int = 0
     seen: list[Trial] = field(default_factory=list[Trial])
     objection: str = ""
+    margins: dict[str, float] = field(default_factory=dict[str, float])
+    """How much further than the first model others were seen to exceed each limit, in widths."""
+    _strictest: int = 1
     _judged: dict[int, tuple[Prediction, ...] | None] = field(
         default_factory=dict[int, "tuple[Prediction, ...] | None"]
     )
@@ -90,9 +96,32 @@ class Trials:
         return self._judged[trial.number] is not None
 
     def closest(self) -> Trial | None:
-        """Return the safe trial nearest to the target, as far as the budget can tell."""
-        finite = [trial for trial in self.seen if np.isfinite(trial.cost)]
-        return next((t for t in sorted(finite, key=lambda t: t.cost) if self.is_safe(t)), None)
+        """Return the safe trial nearest to the target, as far as the budget can tell.
+
+        Trials to which a model is likely to object are asked about last; where the budget allows
+        no second mistake, the one that is furthest inside its limits is asked about.
+        """
+        open_ = [trial for trial in self.seen if np.isfinite(trial.cost)]
+        others = len(self.models) - 1
+        while open_:
+            left = self.problem.evaluations - self.spent
+            last = 0 < others <= left < 2 * others and len(self._judged) > 0
+            trial = min(open_, key=self._depth if last else self._promise)
+            if self.is_safe(trial):
+                return trial
+            open_.remove(trial)
+        return None
+
+    def _promise(self, trial: Trial) -> tuple[bool, float]:
+        return bool(self.broken(trial).any()), trial.cost
+
+    def _depth(self, trial: Trial) -> float:
+        return max(excesses(trial.prediction, self.problem).values(), default=0.0)
+
+    def broken(self, trial: Trial) -> FloatArray:
+        """Return how far each limit, drawn in by its margin, is exceeded; zero where it is kept."""
+        found = excesses(trial.prediction, self.problem)
+        return np.array([max(e + self.margins.get(name, 0.0), 0.0) for name, e in found.items()])
 
     def plan(self, trial: Trial, reason: str = "") -> Plan:
         """Return a judged trial as the plan to follow."""
@@ -118,11 +147,12 @@ class Trials:
         return nothing_planned(self.problem.inputs, self.problem.target, reason, self.spent)
 
     def _judge(self, trial: Trial) -> tuple[Prediction, ...] | None:
-        """Return what all models predict where all call it safe."""
+        """Return what all models predict where all call it safe; the strictest is asked first."""
         predictions = [trial.prediction]
         if self._objects(trial.prediction, ""):
             return None
-        for number, model in enumerate(self.models[1:], start=2):
+        others = list(range(1, len(self.models)))
+        for number in sorted(others, key=lambda k: k != self._strictest):
             if self.spent >= self.problem.evaluations:
                 self.objection = (
                     f"the budget of {self.problem.evaluations} evaluations was spent before all "
@@ -130,10 +160,22 @@ class Trials:
                 )
                 return None
             self.spent += 1
-            predictions.append(model(trial.actions.copy(), trial.horizon))
-            if self._objects(predictions[-1], f" under law {number} of {len(self.models)}"):
+            predictions.append(self.models[number](trial.actions.copy(), trial.horizon))
+            if self._objects(predictions[-1], f" under law {number + 1} of {len(self.models)}"):
+                self._strictest = number
+                self._widen(trial.prediction, predictions[-1])
                 return None
         return tuple(predictions)
+
+    def _widen(self, lead: Prediction, other: Prediction) -> None:
+        """Remember how much further another model goes than the first, and grow more careful."""
+        own = excesses(lead, self.problem)
+        for name, excess in excesses(other, self.problem).items():
+            further = _CAUTION * (excess - own.get(name, excess))
+            if excess > 0.0:
+                further = max(further, 2.0 * self.margins.get(name, 0.0))
+            if np.isfinite(further):
+                self.margins[name] = max(self.margins.get(name, 0.0), further)
 
     def _objects(self, prediction: Prediction, under: str) -> bool:
         found = next(objections(prediction, self.problem), "")

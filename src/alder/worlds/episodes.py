@@ -103,7 +103,10 @@ class _Bound:
         if self.world.jobs == 1 or len(rows) < 2:
             return tuple(self._run_one(row, self.caller) for row in rows)
         with ThreadPoolExecutor(self.world.jobs) as pool:
-            return tuple(pool.map(lambda row: self._run_one(row, Caller(self.world.guard)), rows))
+            return tuple(pool.map(self._run_beside, rows))
+
+    def _run_beside(self, row: int) -> Trajectory | FailedRun:
+        return self._run_one(row, Caller(self.world.guard))
 
     def _run_one(self, row: int, caller: Caller) -> Trajectory | FailedRun:
         name, settings = self.world.offers.pool.ids[row], self.world.offers.settings[row]

@@ -59,7 +59,7 @@ class Place:
 
     def read(self, model: Simulation, data: Simulation) -> float:
         """Return the number that is there now."""
-        return float(np.ravel(self._values(model, data))[self.index])
+        return float(np.asarray(self._values(model, data), dtype=np.float64).ravel()[self.index])
 
     def write(self, model: Simulation, data: Simulation, value: float) -> None:
         """Put a number there."""
@@ -77,7 +77,7 @@ class Place:
             words = str(error).splitlines()[0].strip("'\"") if str(error) else "no such place"
             raise BadWorld(f"The model has no `{self.text}`: {words}.") from None
 
-    def _values(self, model: Simulation, data: Simulation) -> object:
+    def _values(self, model: Simulation, data: Simulation) -> Any:  # noqa: ANN401 (MuJoCo's)
         return getattr(self._owner(model, data), self.field)
 
     def _owner(self, model: Simulation, data: Simulation) -> Simulation:
