@@ -14,8 +14,9 @@ from alder.bench.articulated.channels import (
     refit_by_threshold,
     spread_of,
 )
-from alder.bench.articulated.discovery import Biased, JointSettings, discover_joint, vocabulary
+from alder.bench.articulated.discovery import JointSettings, discover_joint, vocabulary
 from alder.bench.articulated.execution import Dynamics
+from alder.bench.articulated.instruments import Biased
 from alder.bench.articulated.learned import law_dynamics
 from alder.bench.articulated.methods import refused_control, scored
 from alder.bench.articulated.probes import N_QUERIES

@@ -12,12 +12,12 @@ from alder.bench.articulated.degraded import (
     measure_channel,
 )
 from alder.bench.articulated.figures import method_figures, method_table
+from alder.bench.articulated.identification import SELECTORS
 from alder.bench.articulated.lab import Lab
 from alder.bench.articulated.methods import METHODS, measure_method
 from alder.bench.articulated.packages import missing_packages
 from alder.bench.articulated.scene import Kind
 from alder.bench.articulated.selectors import (
-    SELECTORS,
     measure_selector,
     selector_figures,
     selector_table,
