@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds.problems import GRAMMAR, SPRING
 
+from alder import fit
 from alder.errors import BadWorld
 from alder.ports import World
 from alder.records.experiment import Experiment, FailedRun, Trajectory
@@ -280,3 +281,17 @@ def test_inputs_of_different_lengths_are_refused() -> None:
     ).bind(GRAMMAR)
     with pytest.raises(BadWorld, match="1 rows for one experiment and 2"):
         world.predict(SPRING, np.arange(2))
+
+
+def test_a_law_without_variables_is_forecast_along_every_row() -> None:
+    path = {"r": np.linspace(1.0, 2.0, 5)}
+    world = FunctionWorld(
+        lambda settings: {**path, "a": path["r"]},
+        experiments={"k": [1.0, 2.0]},
+        inputs=lambda _: path,
+    )
+    grammar = Grammar([Variable("r")], Variable("a"))
+    law = fit("c", {"r": path["r"], "a": path["r"]}, target="a").law
+    said = world.bind(grammar).predict(law, np.arange(2))
+    assert said.shape == (2, 5)
+    np.testing.assert_allclose(said, 1.5)

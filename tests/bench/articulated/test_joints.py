@@ -112,7 +112,7 @@ def test_rows_before_a_stop_or_a_reversal_are_dropped() -> None:
     v = np.array([0.05, 0.04, 0.03, 0.012, -0.02, -0.05, -0.06])
     zero = np.zeros(len(v))
     rows = steady(Rollout(zero, v, zero, zero, 0.0, True), 0.01)
-    assert rows["v"].tolist() == [0.05, 0.04, 0.03, -0.05, -0.06]
+    assert rows["v"].tolist() == [0.05, 0.04, 0.03, -0.02, -0.05, -0.06]
 
 
 def test_force_from_motion_is_calibrated_on_known_force() -> None:
