@@ -26,6 +26,7 @@ from numba.extending import intrinsic
 from alder.bench.articulated.packages import load_robots
 from alder.expr.operators import Floors
 from alder.kernel.pointwise import value_at
+from alder.kernel.solve import backward, factor, forward
 
 N_ARM, N_TASK = 7, 6
 _POSTURE = 10.0
@@ -133,32 +134,10 @@ _number_at: Any = intrinsic(_read_number)
 
 
 @njit(error_model="numpy")
-def _factor(A, n):
-    """Overwrite the lower triangle of a symmetric matrix by its Cholesky factor."""
-    for i in range(n):
-        for j in range(i + 1):
-            s = A[i, j]
-            for k in range(j):
-                s -= A[i, k] * A[j, k]
-            if i == j:
-                A[i, i] = np.sqrt(s)
-            else:
-                A[i, j] = s / A[j, j]
-
-
-@njit(error_model="numpy")
 def _solve(L, b, n):
     """Solve with a Cholesky factor, in place."""
-    for i in range(n):
-        s = b[i]
-        for k in range(i):
-            s -= L[i, k] * b[k]
-        b[i] = s / L[i, i]
-    for i in range(n - 1, -1, -1):
-        s = b[i]
-        for k in range(i + 1, n):
-            s -= L[k, i] * b[k]
-        b[i] = s / L[i, i]
+    forward(L, b, n)
+    backward(L, b, n)
 
 
 @njit(error_model="numpy")
@@ -192,7 +171,7 @@ def _torques(machine, goal_at, goal_frame, work):
             away = machine.rest[j] - machine.qpos[machine.arm_qpos[j]]
             s += M[i, j] * (_POSTURE * away - 2.0 * np.sqrt(_POSTURE) * rate[j])
         posture[i] = s
-    _factor(M, N_ARM)
+    factor(M, N_ARM)
     for k in range(N_TASK):
         for i in range(N_ARM):
             MiJ[k, i] = J[k, i]
@@ -203,7 +182,7 @@ def _torques(machine, goal_at, goal_frame, work):
             for i in range(N_ARM):
                 s += J[k, i] * MiJ[j, i]
             L[k, j] = s
-    _factor(L, N_TASK)
+    factor(L, N_TASK)
     _errors(machine.site_at[site], machine.site_frame[site], goal_at, goal_frame, twist)
     for k in range(N_TASK):
         speed = 0.0

@@ -13,7 +13,7 @@ import numpy as np
 
 import alder.expr.operators
 from alder.arrays import FloatArray
-from alder.kernel import pointwise
+from alder.kernel import pointwise, solve
 
 FOLDER = "ALDER_CACHE"
 """The variable of the environment that names another folder for outcomes."""
@@ -38,7 +38,7 @@ def code_version() -> str:
     digest = hashlib.sha256()
     for package in ("mujoco", "robosuite", "numpy"):
         digest.update(f"{package}=={version(package)}\n".encode())
-    others = (Path(alder.expr.operators.__file__), Path(pointwise.__file__))
+    others = [Path(str(m.__file__)) for m in (alder.expr.operators, pointwise, solve)]
     for path in (*(Path(__file__).with_name(name) for name in _SOURCES), *others):
         digest.update(path.read_bytes())
     return digest.hexdigest()
