@@ -126,14 +126,7 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         grammar(),
         initial=rows,
         protected=alder.Protected(admission=sealed),
-        budget=alder.Budget(
-            # Every query may change the law. Once all rows are there, a law of four terms is two
-            # rounds away, and there is no better one than the best that was refused.
-            proposals=4 if biased else settings.queries + 2,
-            queries=settings.queries - len(asked),
-            # Offsets are known by their scatter alone, so that all rollouts are wanted at once.
-            batch=settings.queries if biased else 1,
-        ),
+        budget=_budget(settings, len(asked)),
         proposer=proposer,
         selector="disagreement",
         criteria=criteria,
@@ -145,15 +138,22 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         admitted = Admitted(proposer, study.evidence, sealed, criteria)
         found = settle(outcome, admitted, settings.instrument)
     kinds = {term.name: term.kind for term in proposer.terms}
-    return JointOutcome(
-        found.law,
-        frozenset(kinds[name] for name in found.terms),
-        len(asked),
-        found.refusal,
-        tuple(probe for probe, _ in asked),
-        tuple(rollout for _, rollout in asked),
-        outcome,
-    )
+    terms = frozenset(kinds[name] for name in found.terms)
+    probes, rollouts = tuple(probe for probe, _ in asked), tuple(seen for _, seen in asked)
+    return JointOutcome(found.law, terms, len(asked), found.refusal, probes, rollouts, outcome)
+
+
+def _budget(settings: JointSettings, n_asked: int) -> alder.Budget:
+    """Return what is left to ask, and how much at once.
+
+    Every query of an exact force may change the law. Offsets of a sensor are known by their scatter
+    alone, so that all rollouts are wanted at once; a law of four terms then is two rounds away, and
+    none is better than the best that was refused.
+    """
+    left = settings.queries - n_asked
+    if isinstance(settings.instrument, Exact):
+        return alder.Budget(proposals=settings.queries + 2, queries=left, batch=1)
+    return alder.Budget(proposals=4, queries=left, batch=max(left, 1))
 
 
 def grammar() -> alder.Grammar:
