@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# robosuite needs an older numpy and an older MuJoCo: robots have an environment of their own.
+ROBOTS := .venv-robots
 DOC_SOURCES := docs/reference/cli.md docs/reference/operators.md
 PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check bench-fit docs clean
+.PHONY: help demo test lint check bench-fit robots test-robots docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,13 +38,21 @@ check: lint test ## Everything: if this passes, CI will pass
 bench-fit: $(VENV)/.bench ## Measure fits per second against SciPy and pyoperon
 	@$(BIN)/python benchmarks/fitting.py
 
+robots: $(ROBOTS)/.ready ## Make the environment of the drawer and the door, .venv-robots
+	@echo "$(ROBOTS)/bin/alder bench drawer"
+
+test-robots: $(ROBOTS)/.ready ## Run the tests of the drawer and the door in it
+	@echo "Testing the robots"
+	@OMP_NUM_THREADS=1 $(ROBOTS)/bin/python -m pytest -q -n 2 tests/bench/articulated tests/kernel
+	@OMP_NUM_THREADS=1 $(ROBOTS)/bin/python -m pytest -q tests/docs/test_pages.py -k drawer
+
 docs: $(VENV)/.dev ## Write the generated parts of the docs, and build them into site/
 	@COLUMNS=100 $(BIN)/cog -r --verbosity=0 -P $(DOC_SOURCES)
 	@$(BIN)/mkdocs build --strict > $(VENV)/docs.txt 2>&1 || { cat $(VENV)/docs.txt; exit 1; }
 	@echo "site/index.html"
 
 clean: ## Remove the environment and everything that was built
-	@rm -rf $(VENV) site build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) $(ROBOTS) site build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -66,3 +76,9 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Alder and what it is compared with"
 	@$(PIP) -e ".[bench]"
 	@touch $@ $(VENV)/.core
+
+$(ROBOTS)/.ready: pyproject.toml constraints-robots.txt
+	@echo "Making an environment for robots in $(ROBOTS); this takes minutes"
+	@test -x $(ROBOTS)/bin/python || $(PYTHON) -m venv $(ROBOTS)
+	@PIP_ROOT_USER_ACTION=ignore $(ROBOTS)/bin/python -m pip install -qq --disable-pip-version-check -c constraints-robots.txt -e ".[robots]"
+	@touch $@

@@ -26,7 +26,7 @@ def test_every_block_of_the_page_runs(
             pytest.skip(f"{program} is not installed; apt install bubblewrap brings bwrap")
     for module in NEEDS_MODULE.findall(text):
         if find_spec(module) is None:
-            pytest.skip(f"{module} is not installed; make test brings it")
+            pytest.skip(f"{module} is not installed; make test or make robots brings it")
     run_page(text, tmp_path)
 
 

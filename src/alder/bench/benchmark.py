@@ -37,7 +37,8 @@ class Benchmark:
     row for each method of a job, in the order of `methods`. `figures` turns the rows of one method
     into numbers, `table` all rows into the lines that are printed. `require` raises `BadStudy` for
     settings that mean nothing, before anything is measured. `missing` says in one sentence why a
-    method cannot be measured on this computer, and None where it can.
+    method cannot be measured on this computer, and None where it can. `usual` names the methods
+    that settings ask for; without it, they are all.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Benchmark:
     options: Settings = field(default_factory=dict[str, Any])
     require: Callable[[Settings], object] = len
     missing: Callable[[str, Settings], str | None] = lambda _method, _settings: None
+    usual: Callable[[Settings], Sequence[str]] | None = None
 
 
 def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
@@ -77,24 +79,32 @@ def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
     return tuple(case for case in benchmark.cases if any(fnmatchcase(case, g) for g in globs))
 
 
-def choose_methods(benchmark: Benchmark, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the methods asked for in the benchmark's own order; all of them without a wish."""
+def choose_methods(
+    benchmark: Benchmark, wanted: Sequence[str] | None, settings: Settings | None = None
+) -> tuple[str, ...]:
+    """Return the methods asked for in the benchmark's own order; all that there are without a wish.
+
+    Settings may say which there are.
+    """
+    known = benchmark.methods
+    if benchmark.usual is not None and settings is not None:
+        known = benchmark.usual(settings)
     for method in wanted or ():
-        if method not in benchmark.methods:
+        if method not in known:
             raise BadStudy(
                 f"`{method}` is not a method of {benchmark.name}; "
-                f"{', '.join(benchmark.methods)} are.{suggestion(method, benchmark.methods)}"
+                f"{', '.join(known)} are.{suggestion(method, tuple(known))}"
             )
-    return tuple(m for m in benchmark.methods if not wanted or m in wanted)
+    return tuple(m for m in benchmark.methods if m in known and (not wanted or m in wanted))
 
 
 def without_missing(
     benchmark: Benchmark, methods: Sequence[str], settings: Settings
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the methods that can be measured here, and a sentence for each that cannot."""
+    """Return the methods that can be measured here, and why others cannot."""
     why = {method: benchmark.missing(method, settings) for method in methods}
     kept = tuple(method for method in methods if why[method] is None)
-    sentences = tuple(sentence for sentence in why.values() if sentence is not None)
+    sentences = tuple(dict.fromkeys(said for said in why.values() if said is not None))
     if not kept:
         raise BadStudy(f"Nothing of {benchmark.name} can be measured here: {' '.join(sentences)}")
     return kept, sentences

@@ -14,6 +14,8 @@ BENCHMARKS = MappingProxyType(
         "boundary": "alder.bench.boundary.run",
         "causes": "alder.bench.causes.run",
         "channel": "alder.bench.channel.run",
+        "door": "alder.bench.articulated.door",
+        "drawer": "alder.bench.articulated.drawer",
         "identification": "alder.bench.identification.run",
         "novellaw": "alder.bench.novellaw.run",
         "null": "alder.bench.null.run",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _DRAWN = {
     "boundary": "alder.report.boundary",
     "causes": "alder.report.causes",
+    "door": "alder.report.joints",
+    "drawer": "alder.report.joints",
     "identification": "alder.report.identification",
     "novellaw": "alder.report.novellaw",
 }
@@ -71,6 +73,12 @@ def command(
     form: Annotated[
         str | None, typer.Option(help="odebase: the equations, rounded or unrounded.")
     ] = None,
+    channels: Annotated[
+        bool, typer.Option("--channels", help="drawer, door: degraded and estimated forces.")
+    ] = False,
+    selectors: Annotated[
+        bool, typer.Option("--selectors", help="drawer, door: five ways to choose a probe.")
+    ] = False,
     export: Annotated[
         Path | None, typer.Option(help="novellaw: write the public release there; run nothing.")
     ] = None,
@@ -82,14 +90,15 @@ def command(
     search, models and agents on 32 worlds, those that are installed here. boundary: a fixed
     library in four regimes, three of which it cannot fully say, 20 seeds. causes: 210 worlds with a
     planted cause; does the refusal name it, and does following its advice lead to a law? channel:
-    protected rows with planted bits; how many of them do 100 answers of the verifier tell?
-    identification: which of four laws holds, seven selectors, 1,000 cases of five seeds ('1-*': the
-    first alone). novellaw: laws recombined from components, 60 cases. null: worlds without a law,
-    in which an adversary submits 100 laws; how often is one admitted whose error on fresh rows
-    exceeds its bound? odebase and odebench: equations of motion of 59 and 63 systems, by chosen
-    starts. odestates: those of the 63 from noisy states alone. refusal: 100 worlds whose law the
-    grammar cannot say, and 20 whose law it can; is any law admitted that does not hold what it
-    claims?
+    protected rows with planted bits; how many of them do 100 answers of the verifier tell? door and
+    drawer: the law of a joint that a robot has grasped, in 40 worlds, inverted to put the joint
+    where it is wanted; in the environment that `make robots` makes. identification: which of four
+    laws holds, seven selectors, 1,000 cases of five seeds ('1-*': the first alone). novellaw: laws
+    recombined from components, 60 cases. null: worlds without a law, in which an adversary submits
+    100 laws; how often is one admitted whose error on fresh rows exceeds its bound? odebase and
+    odebench: equations of motion of 59 and 63 systems, by chosen starts. odestates: those of the 63
+    from noisy states alone. refusal: 100 worlds whose law the grammar cannot say, and 20 whose law
+    it can; is any law admitted that does not hold what it claims?
     """
     from alder.bench.benchmark import (
         choose_cases,
@@ -105,7 +114,7 @@ def command(
         "forms": forms, "noise": noise, "rows": rows, "distractors": distractors,
         "permute": permute or None, "rescale": rescale, "admission": admission, "model": model,
         "systems": None if systems is None else str(systems.absolute()), "form": form,
-        "sampling": sampling,
+        "sampling": sampling, "channels": channels or None, "selectors": selectors or None,
     }  # fmt: skip
     given = {option: value for option, value in wishes.items() if value is not None}
     settings = choose_settings(chosen, seed, given)
@@ -114,7 +123,7 @@ def command(
         _export(console, name, choose_cases(chosen, cases or "*"), settings, export)
         return
     wanted = choose_cases(chosen, cases)
-    methods, sentences = without_missing(chosen, choose_methods(chosen, method), settings)
+    methods, sentences = without_missing(chosen, choose_methods(chosen, method, settings), settings)
     for sentence in sentences:
         console.print(sentence, soft_wrap=True, markup=False)
     plan = Plan(chosen, wanted, methods, settings, out, n_workers=jobs, limit=limit)
@@ -124,7 +133,8 @@ def command(
     failed = sum("error" in row for row in result.rows)
     lines = {"rows": f"{out.name}/rows.jsonl", "summary": f"{out.name}/summary.json"}
     if name in _DRAWN:
-        lines["figures"] = ", ".join(_draw(name, result, out))
+        drawn = _draw(name, result, out)
+        lines |= {"figures": ", ".join(drawn)} if drawn else {}
     if failed:
         lines["failed"] = f"{failed} of {len(result.rows)} rows; each says why"
     show_lines(console, lines)
