@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # robosuite needs an older numpy and an older MuJoCo: robots have an environment of their own.
 ROBOTS := .venv-robots
+ROBOT_TESTS := tests/bench/articulated/test_robot.py tests/bench/articulated/test_learned.py \
+  tests/bench/articulated/test_run.py tests/kernel/test_interpret.py
 DOC_SOURCES := docs/reference/cli.md docs/reference/operators.md
 PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
@@ -11,7 +13,7 @@ PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install -qq --disable-pi
 .PHONY: help demo test lint check bench-fit robots test-robots docs clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.core ## Discover a law in a small world, and show how
 	@$(BIN)/alder demo
@@ -41,9 +43,9 @@ bench-fit: $(VENV)/.bench ## Measure fits per second against SciPy and pyoperon
 robots: $(ROBOTS)/.ready ## Make the environment of the drawer and the door, .venv-robots
 	@echo "$(ROBOTS)/bin/alder bench drawer"
 
-test-robots: $(ROBOTS)/.ready ## Run the tests of the drawer and the door in it
+test-robots: $(ROBOTS)/.ready ## Test the robots in it, and the core with its older NumPy
 	@echo "Testing the robots"
-	@OMP_NUM_THREADS=1 $(ROBOTS)/bin/python -m pytest -q -n 2 tests/bench/articulated tests/kernel
+	@OMP_NUM_THREADS=1 $(ROBOTS)/bin/python -m pytest -q $(ROBOT_TESTS)
 	@OMP_NUM_THREADS=1 $(ROBOTS)/bin/python -m pytest -q tests/docs/test_pages.py -k drawer
 
 docs: $(VENV)/.dev ## Write the generated parts of the docs, and build them into site/

@@ -27,6 +27,7 @@ from alder.ports import World
 from alder.records.effort import FULL
 from alder.records.evidence import Candidate, Evidence
 from alder.records.experiment import Trajectory
+from alder.records.law import Law
 from alder.records.proposal import Proposal
 from alder.records.roles import Roles
 from alder.selection.baselines import Random
@@ -64,13 +65,15 @@ _MOST_ROWS = 48
 class Identified:
     """What one selector did: its queries to lasting identification, one over budget if none.
 
-    `support` says whether the likeliest candidate at the end is the true one.
+    `support` says whether the likeliest candidate at the end is the true one. `laws` are the
+    likeliest ones before each query and after the last.
     """
 
     selector: str
     queries: int
     support: bool
     confidence: FloatArray
+    laws: tuple[Law, ...] = ()
 
 
 def identify_joint(  # noqa: PLR0913 (a whole request in one call)
@@ -101,10 +104,10 @@ def identify_joint(  # noqa: PLR0913 (a whole request in one call)
             alder.Budget(queries=settings.queries, batch=1),
             Trajectory(_read(first, rng)),
         )
-        confidence = _conduct(name, proposals, start, bound, rng)
+        confidence, laws = _conduct(name, proposals, start, bound, rng)
         queries = cost_of(confidence[:, true])
         support = int(np.argmax(confidence[-1])) == true
-        found[name] = Identified(name, queries, support, confidence)
+        found[name] = Identified(name, queries, support, confidence, laws)
     return found
 
 
@@ -114,15 +117,16 @@ def _conduct(
     evidence: Evidence,
     world: World,
     rng: np.random.Generator,
-) -> FloatArray:
-    """Return the probability of every candidate before each query and after the last.
+) -> tuple[FloatArray, tuple[Law, ...]]:
+    """Return the probability of every candidate before each query and after the last, and laws.
 
     A passive selector repeats the passive rollouts.
     """
-    asks, found = selector(name), list[FloatArray]()
+    asks, found, laws = selector(name), list[FloatArray](), list[Law]()
     for _ in range(evidence.budget.queries):
         candidates, probabilities = _weigh(proposals, evidence)
         found.append(probabilities)
+        laws.append(candidates[int(np.argmax(probabilities))].law)
         if name == "passive":
             again = Trajectory(_read(dict(evidence.initial.columns), rng), f"again {len(found)}")
             evidence = replace(evidence, trajectories=(*evidence.trajectories, again))
@@ -137,8 +141,9 @@ def _conduct(
             evidence = replace(evidence, trajectories=(*evidence.trajectories, told))
         else:
             evidence = replace(evidence, failures=(*evidence.failures, answer))
-    found.append(_weigh(proposals, evidence)[1])
-    return np.array(found)
+    candidates, probabilities = _weigh(proposals, evidence)
+    laws.append(candidates[int(np.argmax(probabilities))].law)
+    return np.array([*found, probabilities]), tuple(laws)
 
 
 def _weigh(
