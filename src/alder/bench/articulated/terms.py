@@ -1,4 +1,4 @@
-"""Which declared terms a law has, however it is written and whatever its coefficients are called."""
+"""Which declared terms a law has, however it is written and its coefficients are called."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -32,10 +32,8 @@ def _shapes(law: Expr) -> list[Expr]:
 
 def _products(law: Expr) -> list[tuple[Expr, ...]]:
     """Return the factors with variables of each term."""
-    if not variables(law):
-        return [()]
     if not isinstance(law, Apply):
-        return [(law,)]
+        return [(law,) if variables(law) else ()]
     first, *others = law.arguments
     match law.operator.name:
         case "add" | "sub":
@@ -48,7 +46,7 @@ def _products(law: Expr) -> list[tuple[Expr, ...]]:
             below = Apply(law.operator, (Const(1.0), others[0]))
             return [(*a, below) if variables(below) else a for a in _products(first)]
         case _:
-            return [(_unscaled(law),)]
+            return [(_unscaled(law),) if variables(law) else ()]
 
 
 def _unscaled(function: Apply) -> Expr:
