@@ -77,10 +77,6 @@ class Study:
         `watch` is called after every event, for progress; where it has a method `glimpse`, that is
         told between events how far the search is.
         """
-        # Names that lead nowhere and keys that are missing are said before anything is compiled.
-        as_proposer(proposer, guesses, grammar)
-        as_selector(selector)
-        ensure()
         asked = Asked(
             world=world,
             grammar=grammar,
@@ -98,6 +94,7 @@ class Study:
             ledger=ledger,
             seed=seed,
         )
+        _prepare(asked)
         self._reader = RowReader(grammar, asked.roles)
         self._box = _box(world, grammar)
         self._opened = open_study(asked, watch)
@@ -198,6 +195,13 @@ class Study:
             journal.write(answer)
             if not known:
                 journal.write(entries.charge(Spent(queries=1, cost=asked.cost)))
+
+
+def _prepare(asked: Asked) -> None:
+    """Compile the fitter, after saying which name leads nowhere or which key is missing."""
+    as_proposer(asked.proposer, asked.guesses, asked.grammar)
+    as_selector(asked.selector)
+    ensure()
 
 
 def _box(world: object, grammar: Grammar) -> Box:
