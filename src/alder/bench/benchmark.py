@@ -38,7 +38,8 @@ class Benchmark:
     into numbers, `table` all rows into the lines that are printed. `require` raises `BadStudy` for
     settings that mean nothing, before anything is measured. `missing` says in one sentence why a
     method cannot be measured on this computer, and None where it can. `usual` names the methods
-    that settings ask for; without it, they are all.
+    that settings ask for; without it, they are all. `missing_case` says in one sentence why a case
+    cannot be measured on this computer.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Benchmark:
     require: Callable[[Settings], object] = len
     missing: Callable[[str, Settings], str | None] = lambda _method, _settings: None
     usual: Callable[[Settings], Sequence[str]] | None = None
+    missing_case: Callable[[str], str | None] = lambda _case: None
 
 
 def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
@@ -102,8 +104,20 @@ def without_missing(
     benchmark: Benchmark, methods: Sequence[str], settings: Settings
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the methods that can be measured here, and why others cannot."""
-    why = {method: benchmark.missing(method, settings) for method in methods}
-    kept = tuple(method for method in methods if why[method] is None)
+    return _present(benchmark, {one: benchmark.missing(one, settings) for one in methods})
+
+
+def without_missing_cases(
+    benchmark: Benchmark, cases: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the cases that can be measured here, and why others cannot."""
+    return _present(benchmark, {case: benchmark.missing_case(case) for case in cases})
+
+
+def _present(
+    benchmark: Benchmark, why: Mapping[str, str | None]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    kept = tuple(name for name, said in why.items() if said is None)
     sentences = tuple(dict.fromkeys(said for said in why.values() if said is not None))
     if not kept:
         raise BadStudy(f"Nothing of {benchmark.name} can be measured here: {' '.join(sentences)}")

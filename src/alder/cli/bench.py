@@ -87,7 +87,8 @@ def command(
 
     Measures Alder and its rivals, case by case. Writes rows.jsonl (a row for each case and method,
     failures too) and summary.json, and prints our figures beside the paper's. backbones: the
-    search, models and agents on 32 worlds, those that are installed here. boundary: a fixed
+    search, models and agents on 32 worlds and, where robots can run, on 12 joints ('drawer-*' and
+    'door-*'); those that are installed here. boundary: a fixed
     library in four regimes, three of which it cannot fully say, 20 seeds. causes: 210 worlds with a
     planted cause; does the refusal name it, and does following its advice lead to a law? channel:
     protected rows with planted bits; how many of them do 100 answers of the verifier tell? door and
@@ -105,6 +106,7 @@ def command(
         choose_methods,
         choose_settings,
         without_missing,
+        without_missing_cases,
     )
     from alder.bench.registry import benchmark
     from alder.bench.runs import Plan
@@ -122,9 +124,9 @@ def command(
     if export is not None:
         _export(console, name, choose_cases(chosen, cases or "*"), settings, export)
         return
-    wanted = choose_cases(chosen, cases)
+    wanted, unmeasured = without_missing_cases(chosen, choose_cases(chosen, cases))
     methods, sentences = without_missing(chosen, choose_methods(chosen, method, settings), settings)
-    for sentence in sentences:
+    for sentence in (*unmeasured, *sentences):
         console.print(sentence, soft_wrap=True, markup=False)
     plan = Plan(chosen, wanted, methods, settings, out, n_workers=jobs, limit=limit)
     result = _measure(console, plan, resume=resume)

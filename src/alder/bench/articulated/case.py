@@ -17,6 +17,7 @@ from alder.bench.articulated.rollout import Probe, Rollout
 from alder.bench.articulated.scoring import Target, targets_of
 from alder.bench.articulated.worlds import HiddenWorld, case_names, draw_world
 from alder.bench.studies import fresh_ledger, study_seed
+from alder.ports import Proposer
 
 
 @final
@@ -83,7 +84,10 @@ class Case:
     @cached_property
     def found(self) -> JointOutcome:
         """The law that is discovered, or its refusal."""
-        ledger = fresh_ledger(self._folder / "ledgers" / f"{self.world.name}.alder")
+        return self.discover(self._folder / "ledgers" / f"{self.world.name}.alder")
+
+    def discover(self, ledger: Path, proposer: Proposer | None = None) -> JointOutcome:
+        """Run the study with any proposer, that of declared terms unless another is given."""
         return discover_joint(
             self.passive,
             self.probes.pool,
@@ -92,7 +96,8 @@ class Case:
             self.study_seed,
             nominal=self.pool_nominal,
             settings=self.settings,
-            ledger=ledger,
+            ledger=fresh_ledger(ledger),
+            proposer=proposer,
         )
 
     def observe(self, probes: Sequence[Probe]) -> tuple[Rollout, ...]:

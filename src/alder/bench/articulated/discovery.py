@@ -25,8 +25,10 @@ from alder.bench.articulated.instruments import (
     term_texts,
 )
 from alder.bench.articulated.rollout import Probe, Rollout
+from alder.bench.articulated.terms import kinds_in
 from alder.expr.text import parse
 from alder.fitting.robust import tame_rows
+from alder.ports import Proposer
 from alder.proposers.additive import Additive, Term, columns_of
 from alder.records.law import Law
 from alder.records.outcome import Outcome
@@ -100,12 +102,14 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     nominal: Sequence[Rollout],
     settings: JointSettings,
     ledger: Path | None = None,
+    proposer: Proposer | None = None,
 ) -> JointOutcome:
     """Find the law of the force over q, v and u, or refuse.
 
     `passive` rollouts are public from the start, `admission` ones go to the verifier. `query` runs
     one probe of the `pool`; `nominal` are the rollouts of the same probes with the nominal joint,
-    along whose rows laws are compared before any is run.
+    along whose rows laws are compared before any is run. Without a `proposer` sums of declared
+    terms are proposed; of a noisy sensor, no other law is believed.
     """
     asked: list[tuple[Probe, Rollout]] = []
 
@@ -114,10 +118,10 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         asked.append((probe, rollout))
         return rollout
 
-    proposer = vocabulary(settings)
+    declared = vocabulary(settings)
     first = _opening(passive, pool, nominal, run, settings)
-    rows = joined([_rows(rollout, i, proposer, settings) for i, rollout in enumerate(first)])
-    sealed = joined([_rows(one, -1 - i, proposer, settings) for i, one in enumerate(admission)])
+    rows = joined([_rows(rollout, i, declared, settings) for i, rollout in enumerate(first)])
+    sealed = joined([_rows(one, -1 - i, declared, settings) for i, one in enumerate(admission)])
     sealed = _unseen(sealed, rows)
     criteria = criteria_of(settings.instrument, tuple(term_texts(settings.stiction).values()))
     biased = isinstance(settings.instrument, Biased)
@@ -127,7 +131,7 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         initial=rows,
         protected=alder.Protected(admission=sealed),
         budget=_budget(settings, len(asked)),
-        proposer=proposer,
+        proposer=proposer or declared,
         selector="disagreement",
         criteria=criteria,
         group=ROLLOUT if biased else None,
@@ -135,10 +139,12 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
         ledger=ledger,
     ) as study:
         outcome = study.run()
-        admitted = Admitted(proposer, study.evidence, sealed, criteria)
+        admitted = Admitted(declared, study.evidence, sealed, criteria)
         found = settle(outcome, admitted, settings.instrument)
-    kinds = {term.name: term.kind for term in proposer.terms}
+    kinds = {term.name: term.kind for term in declared.terms}
     terms = frozenset(kinds[name] for name in found.terms)
+    if found.law is not None and not found.terms:  # written by another proposer, in its own way
+        terms = kinds_in(found.law.structure, declared.terms)
     probes, rollouts = tuple(probe for probe, _ in asked), tuple(seen for _, seen in asked)
     return JointOutcome(found.law, terms, len(asked), found.refusal, probes, rollouts, outcome)
 

@@ -119,10 +119,10 @@ def settle(outcome: Outcome, admitted: Admitted, instrument: Exact | Biased) -> 
     terms = None if last is None else admitted.proposer.terms_of(last.structure)
     if outcome.refusal is not None:
         return Settled(None, terms or (), f"{outcome.refusal.cause}: {outcome.refusal.reason}")
+    if isinstance(instrument, Exact):
+        return Settled(last, terms or (), "")
     if last is None or terms is None:
         return Settled(None, (), "no-valid-proposal: the law is no sum of declared terms")
-    if isinstance(instrument, Exact):
-        return Settled(last, terms, "")
     return _believed(last, terms, admitted, instrument)
 
 
