@@ -24,6 +24,19 @@ def test_a_law_that_lacks_a_declared_term_is_refused_and_the_whole_one_is_not() 
     assert refused <= 1
 
 
+def test_a_mean_of_few_offsets_is_no_missing_constant() -> None:
+    demand = NoTermLeft(("1", "x"), 0.01, "g")
+    refused = sum(
+        demand.violated(
+            fit("a + b*x", rows(8, seed, noise=0.3), target="y", group="g").law,
+            rows(19, 1000 + seed, noise=0.3),
+            "admission",
+        )
+        for seed in range(400)
+    )
+    assert refused <= 4
+
+
 def test_few_groups_are_not_enough() -> None:
     law = fit("a + b*x", rows(4, 0), target="y", group="g").law
     assert EnoughGroups(5).violated(law, {}, "admission")

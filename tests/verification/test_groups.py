@@ -72,6 +72,30 @@ def test_an_offset_as_large_as_those_seen_is_forgiven_and_a_far_larger_one_is_no
     assert judged("a + b*x + c*x^2", public, far) == "inaccurate"
 
 
+def friction(rng: np.random.Generator, signs: list[float], first: int = 0) -> Rows:
+    """Rows of sliding one way or the other in each group, or both (0), with an offset for each."""
+    way = np.array(signs)
+    g = np.repeat(np.arange(len(way)), 30)
+    x = rng.uniform(0.1, 1.0, len(g)) * np.where(way[g] == 0.0, rng.choice([-1, 1], len(g)), way[g])
+    y = -1.5 * np.sign(x) + 0.1 * (rng.normal(size=len(way))[g] + rng.normal(size=len(g)))
+    return {"x": x, "y": y, "g": g + float(first)}
+
+
+def test_a_reference_that_is_right_in_most_groups_by_chance_does_not_stop_a_law() -> None:
+    rng = np.random.default_rng(0)
+    public = friction(rng, [1.0] * 2 + [0.0] * 6)
+    protected = friction(rng, [1.0] * 15 + [-1.0] * 4, first=100)
+    law = fit("a*sign(x)", public, target="y", group="g").law
+    flat = fit("a + b*x", public, target="y", group="g").law
+    one_way = Terms(("x",), "y", (Reference(-1.5),), group="g")
+    assert admit(Sealed({"admission": protected}, one_way), law, []).accepted
+    assert not admit(Sealed({"admission": protected}, one_way), flat, []).accepted
+    constant = fit("a + 0*x", public, target="y", group="g").law
+    assert admit(Sealed({"admission": protected}, one_way), constant, []).category == (
+        "no-better-than-reference"
+    )
+
+
 def test_contrasts_are_free_of_offsets_and_keep_the_noise() -> None:
     rng = np.random.default_rng(0)
     g = np.repeat(np.arange(500.0), 4)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from scipy.special import ndtr  # pyright: ignore[reportMissingTypeStubs]
+from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
 
 from alder.arrays import FloatArray
 from alder.consistency import Whitening, errors_of
@@ -63,8 +63,10 @@ class NoTermLeft:
     $\tilde e = V^{-1/2} e$ and $\tilde x_j$ are errors and a term's values on protected rows,
     whitened by noise, coefficients and offsets of groups, $V = D + J C J^\top + \tau^2 Z Z^\top +
     \tfrac{\tau^2}{G} \mathbf 1 \mathbf 1^\top$, and $s$ is the scatter of $\tilde e$. The chance
-    of refusing a law that lacks none is at most `level`, over all terms together. `terms` are
-    expressions of variables in human syntax; `group` names the column of groups, empty for none.
+    of refusing a law that lacks none is at most `level`, over all terms together; $t_j$ is
+    Student's, with as many degrees of freedom as there are rows, or other groups where offsets are
+    known by their scatter alone. `terms` are expressions of variables in human syntax; `group`
+    names the column of groups, empty for none.
     """
 
     terms: tuple[str, ...]
@@ -74,7 +76,9 @@ class NoTermLeft:
     def violated(self, law: Law, rows: Mapping[str, FloatArray], role: str) -> bool:
         """Test every term against the errors of this role."""
         errors = errors_of(law, rows)
+        df = float(max(len(errors.error) - 1, 1))
         if self.group:
+            df = float(max(len(np.unique(rows[self.group])), law.noise.n_groups, 2) - 1)
             shared = _offsets(errors.error, rows[self.group], law) / errors.noise[:, None]
             errors = replace(errors, spread=np.concatenate([errors.spread, shared], axis=1))
         white = Whitening.of(errors)
@@ -87,7 +91,7 @@ class NoTermLeft:
             size = float(np.linalg.norm(along))
             if size <= 1e-9 * float(np.linalg.norm(x)):
                 continue
-            p = 2.0 * float(ndtr(-abs(float(along @ e)) / (size * s)))
+            p = 2.0 * float(stdtr(df, -abs(float(along @ e)) / (size * s)))
             if p * len(self.terms) < self.level:
                 return True
         return False

@@ -9,6 +9,7 @@ from alder.errors import BadStudy
 from alder.records.protected import ADMISSION
 from alder.verification.admit import SHIFT_LEVEL
 from alder.verification.gate import score
+from alder.verification.groups import GROUPED_TESTS
 from alder.verification.spending import Thresholdout, level
 from alder.verification.terms import Terms
 
@@ -50,7 +51,7 @@ def require_enough(terms: Terms, rows: Mapping[str, Mapping[str, FloatArray]]) -
 
 def fewest_rows(terms: Terms, role: str = ADMISSION) -> int:
     """Return how many rows a law must be better on, all of them, to be admitted at first."""
-    tests = 1 if terms.group is None else 2
+    tests = 1 if terms.group is None else GROUPED_TESTS
     return next(n for n in range(1, _MOST) if _passes(min(1.0, tests * 0.5**n), terms, role))
 
 
