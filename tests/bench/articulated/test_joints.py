@@ -20,6 +20,7 @@ from alder.bench.articulated.discovery import (
     steady,
     vocabulary,
 )
+from alder.bench.articulated.from_motion import settle_damping
 from alder.bench.articulated.identification import identify_joint
 from alder.bench.articulated.instruments import Biased
 from alder.bench.articulated.rollout import Probe, Rollout
@@ -146,3 +147,10 @@ def test_every_declared_term_is_a_law_of_its_own() -> None:
     proposer = vocabulary(JointSettings(0.01))
     for term in proposer.terms:
         assert proposer.terms_of(proposer.structure([term.name])) == (term.name,)
+
+
+def test_the_damping_that_is_assumed_is_the_one_that_is_found_again() -> None:
+    assert settle_damping(lambda assumed: 20.0 - 0.4 * (20.0 - assumed)) == pytest.approx(20.0)
+    assert settle_damping(lambda assumed: 0.9 * assumed) == 0.0
+    curved = settle_damping(lambda assumed: 5.0 + np.tanh(assumed / 5.0))
+    assert curved == pytest.approx(5.0 + np.tanh(curved / 5.0))

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from alder.bench.articulated.case import Case
-from alder.bench.articulated.execution import Dynamics, Motion
+from alder.bench.articulated.discovery import JointSettings, steady, vocabulary
+from alder.bench.articulated.execution import STICKS, Dynamics, Motion
+from alder.bench.articulated.from_motion import motion_only
 from alder.bench.articulated.grasp import NOMINAL, POSITIONS
 from alder.bench.articulated.lab import Lab
 from alder.bench.articulated.learned import structure_dynamics
@@ -66,6 +68,23 @@ def test_the_force_that_is_told_is_the_law_of_the_joint(kind: Kind) -> None:
     joint, span = MIXED[kind], lab(kind).rig.span
     law = -joint.damping * v - joint.friction * np.sign(v) - joint.stiffness * span * q
     assert np.max(np.abs(force - law)) < 1e-10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_force_from_motion_is_the_force_of_the_joint(kind: Kind) -> None:
+    truth = Dynamics(MIXED[kind])
+    terms = [
+        term for term in vocabulary(JointSettings(STICKS[kind])).terms
+        if term.name in ("velocity", "position", "sign")
+    ]  # fmt: skip
+    seen = motion_only(lab(kind), truth, PROBES[:2], terms, STICKS[kind])
+    assert seen.damping == pytest.approx(MIXED[kind].damping, rel=1e-3)
+    told, found = (
+        steady(rollout, STICKS[kind])["force"]
+        for rollout in (lab(kind).observe(PROBES[2], truth), seen.see(PROBES[2]))
+    )
+    n = len(found)  # the force after the last substep cannot be seen
+    assert np.median(np.abs(found - told[:n])) < 1e-3 * np.std(told)
 
 
 def test_a_prelude_moves_the_joint_against_the_pull_that_follows() -> None:

@@ -32,7 +32,7 @@ N_ARM, N_TASK = 7, 6
 _POSTURE = 10.0
 
 _step1 = types.ExternalFunction("mj_step1", types.void(types.uintp, types.uintp))
-_step2 = types.ExternalFunction("mj_step2", types.void(types.uintp, types.uintp))
+step2 = types.ExternalFunction("mj_step2", types.void(types.uintp, types.uintp))
 _jacobian = types.ExternalFunction(
     "mj_jacSite", types.void(types.uintp, types.uintp, types.uintp, types.uintp, types.int32)
 )
@@ -65,6 +65,7 @@ class Machine(NamedTuple):
     rest: Any
     gains: Any
     places: Any  # grip site, handle, joint in qpos, joint in qvel
+    warm: Any  # accelerations that the solver begins with
     full: Any
     jacobian: Any
 
@@ -236,6 +237,28 @@ def _applied(force, x, work):
     return 0.0
 
 
+@njit(error_model="numpy")
+def prepare(machine, goal_at, goal_frame, work):
+    """Do the first half of a substep, and set the torques of the arm."""
+    rotations = machine.jacobian[3:]
+    _step1(machine.model, machine.data)
+    _jacobian(
+        machine.model, machine.data, machine.jacobian.ctypes.data, rotations.ctypes.data,
+        np.int32(machine.places[0]),
+    )  # fmt: skip
+    _full_inertia(machine.model, machine.full.ctypes.data, machine.inertia.ctypes.data)
+    _torques(machine, goal_at, goal_frame, work)
+
+
+@njit(error_model="numpy")
+def room():
+    """Return arrays for the torques."""
+    return (
+        np.zeros((N_ARM, N_ARM)), np.zeros((N_TASK, N_ARM)), np.zeros((N_TASK, N_ARM)),
+        np.zeros((N_TASK, N_TASK)), np.zeros(N_TASK), np.zeros(N_ARM), np.zeros(N_ARM),
+    )  # fmt: skip
+
+
 def _advance(  # noqa: PLR0913 (compiled code takes flat arrays)
     machine, force, goals_at, goals_frame, pulls, friction_row, n_substeps, rows
 ):
@@ -244,28 +267,18 @@ def _advance(  # noqa: PLR0913 (compiled code takes flat arrays)
     A row is the joint's position, its velocity, its force, and how far the handle is from the grip
     point. `friction_row` is the place of the joint's dry friction among the constraints, or -1.
     """
-    work = (
-        np.zeros((N_ARM, N_ARM)), np.zeros((N_TASK, N_ARM)), np.zeros((N_TASK, N_ARM)),
-        np.zeros((N_TASK, N_TASK)), np.zeros(N_TASK), np.zeros(N_ARM), np.zeros(N_ARM),
-    )  # fmt: skip
+    work = room()
     spare = (
         np.zeros(len(force.opcodes) + 1), np.zeros((len(force.opcodes) + 1, 0)),
         np.zeros((2, max(force.first.shape[1], 1))),
     )  # fmt: skip
     x = np.zeros(3)
     site, handle, joint, dof = machine.places
-    rotations = machine.jacobian[3:]
     row = 0
     for step in range(len(goals_at)):
         x[2] = pulls[step]
         for _ in range(n_substeps):
-            _step1(machine.model, machine.data)
-            _jacobian(
-                machine.model, machine.data, machine.jacobian.ctypes.data, rotations.ctypes.data,
-                np.int32(site),
-            )  # fmt: skip
-            _full_inertia(machine.model, machine.full.ctypes.data, machine.inertia.ctypes.data)
-            _torques(machine, goals_at[step], goals_frame[step], work)
+            prepare(machine, goals_at[step], goals_frame[step], work)
             x[0] = (machine.qpos[joint] - force.origin[0]) / force.origin[1]
             x[1] = machine.qvel[dof]
             machine.applied[dof] = _applied(force, x, spare)
@@ -275,7 +288,7 @@ def _advance(  # noqa: PLR0913 (compiled code takes flat arrays)
             rows[row, 0] = machine.qpos[joint]
             rows[row, 1] = machine.qvel[dof]
             rows[row, 3] = np.sqrt(away)
-            _step2(machine.model, machine.data)
+            step2(machine.model, machine.data)
             felt = machine.passive[dof]
             if friction_row >= 0:
                 felt += _number_at(machine.constraint[0], friction_row)

@@ -14,8 +14,14 @@ from alder.bench.articulated.channels import (
     refit_by_threshold,
     spread_of,
 )
-from alder.bench.articulated.discovery import JointSettings, discover_joint, vocabulary
+from alder.bench.articulated.discovery import (
+    JointOutcome,
+    JointSettings,
+    discover_joint,
+    vocabulary,
+)
 from alder.bench.articulated.execution import Dynamics
+from alder.bench.articulated.from_motion import motion_only
 from alder.bench.articulated.instruments import Biased
 from alder.bench.articulated.learned import law_dynamics
 from alder.bench.articulated.methods import refused_control, scored
@@ -58,7 +64,7 @@ def measure_channel(case: Case, name: str) -> Row:
     if terms is None:
         return {**row, "admitted": False, **refused_control(len(case.targets))}
     channel = make_channel(case, name)
-    ours = _ours(case, channel, terms)
+    ours = _from_motion(case, terms) if name == "estimated" else _ours(case, channel, terms)
     paper = _paper(case, channel, terms)
     return {**row, **ours, **{f"paper_rule_{key}": value for key, value in paper.items()}}
 
@@ -114,6 +120,26 @@ def _ours(case: Case, channel: Channel, terms: tuple[str, ...]) -> dict[str, Any
             queries=N_QUERIES,
         ),
     )
+    return _told(case, found)
+
+
+def _from_motion(case: Case, terms: tuple[str, ...]) -> dict[str, Any]:
+    """Lead the robot's model along what was seen, and discover the law of the force it takes."""
+    validated = [term for term in vocabulary(case.settings).terms if term.name in terms]
+    lab = motion_only(case.lab, case.truth, case.probes.passive, validated, case.settings.stiction)
+    found = discover_joint(
+        tuple(map(lab.see, case.probes.passive)),
+        case.probes.pool,
+        lab.see,
+        tuple(map(lab.see, case.probes.admission)),
+        case.study_seed,
+        nominal=case.pool_nominal,
+        settings=case.settings,
+    )
+    return {**_told(case, found), "damping": lab.damping}
+
+
+def _told(case: Case, found: JointOutcome) -> dict[str, Any]:
     return {
         **_judged(case, found.law),
         "support": found.law is not None and optional_terms(found.terms) == case.world.terms,

@@ -96,7 +96,7 @@ def execute(rig: Rig, reached: Reached, probe: Probe, dynamics: Dynamics) -> Mot
     rig.set_joint(dynamics.joint)
     rig.restore(reached.state)
     pulls = commands(probe)
-    goals = reached.goal + RATE * rig.span * np.cumsum(pulls)
+    goals = _goals(rig, reached, pulls)
     q, v, force, distance = rig.follow(goals, pulls, dynamics.force).T
     columns = (
         (q - rig.low) / rig.span,
@@ -106,6 +106,26 @@ def execute(rig: Rig, reached: Reached, probe: Probe, dynamics: Dynamics) -> Mot
         np.abs(distance - distance[0]),
     )
     return Motion(np.column_stack(columns), rig.position, rig.n_grasp_contacts() > 0)
+
+
+def led(
+    rig: Rig, reached: Reached, probe: Probe, motion: Motion, damping: float = 0.0
+) -> FloatArray:
+    """Return the force on the joint in each substep of a motion, but the last, from motion alone.
+
+    The robot's own model is led along it; of the joint it knows its mass, and the `damping` that is
+    assumed. MuJoCo damps implicitly, so that a wrong one shows wherever the velocity changes.
+    """
+    rig.set_joint(Joint(damping))
+    rig.restore(reached.state)
+    q, v = motion.rows[:, 0], motion.rows[:, 1]
+    seen = np.column_stack([rig.low + rig.span * q, v])
+    found = rig.force_along(_goals(rig, reached, commands(probe)), seen)
+    return found - damping * v[:-1]
+
+
+def _goals(rig: Rig, reached: Reached, pulls: FloatArray) -> FloatArray:
+    return reached.goal + RATE * rig.span * np.cumsum(pulls)
 
 
 def commands(probe: Probe) -> FloatArray:

@@ -1,5 +1,6 @@
 """A joint that can be probed: outcomes from the store where they are known, simulated otherwise."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import final
 
@@ -12,6 +13,7 @@ from alder.bench.articulated.execution import (
     Extent,
     Motion,
     execute,
+    led,
     observed,
 )
 from alder.bench.articulated.grasp import POSITIONS, Reached, reach_states
@@ -53,16 +55,35 @@ class Lab:
 
     def observe(self, probe: Probe, dynamics: Dynamics) -> Rollout:
         """Return what executing a probe shows."""
-        key = self._key("motion", probe, dynamics)
+        return observed(self._motion(probe, dynamics), STICKS[self.kind])
+
+    def observe_motion(self, probe: Probe, dynamics: Dynamics, damping: float) -> Rollout:
+        """Return what a probe shows where force is not measured: the force is that of its motion.
+
+        `damping` is assumed of the joint; see `execution.led`.
+        """
+        motion = self._motion(probe, dynamics)
+        key = self._key("led", probe, dynamics, damping)
         kept = self._store.get(key) if self._store else None
         if kept is None:
-            motion = self.move(probe, dynamics)
-            last = np.array([[motion.end, float(motion.held), 0.0, 0.0, 0.0]])
+            self.n_simulated += 1
+            kept = led(self.rig, self.reached[probe.state], probe, motion, damping)[:, None]
             if self._store:
-                self._store.put(key, np.concatenate([motion.rows, last]))
-        else:
-            motion = Motion(kept[:-1], float(kept[-1, 0]), held=bool(kept[-1, 1]))
-        return observed(motion, STICKS[self.kind])
+                self._store.put(key, kept)
+        rows = motion.rows[:-1].copy()
+        rows[:, 3] = kept[:, 0]
+        return observed(replace(motion, rows=rows), STICKS[self.kind])
+
+    def _motion(self, probe: Probe, dynamics: Dynamics) -> Motion:
+        key = self._key("motion", probe, dynamics)
+        kept = self._store.get(key) if self._store else None
+        if kept is not None:
+            return Motion(kept[:-1], float(kept[-1, 0]), held=bool(kept[-1, 1]))
+        motion = self.move(probe, dynamics)
+        last = np.array([[motion.end, float(motion.held), 0.0, 0.0, 0.0]])
+        if self._store:
+            self._store.put(key, np.concatenate([motion.rows, last]))
+        return motion
 
     def extent(self, probe: Probe, dynamics: Dynamics) -> Extent:
         """Return how far executing a probe goes; cheaper to keep than all that it shows."""
@@ -92,6 +113,6 @@ class Lab:
             self._store.put(key, np.frombuffer(digest.encode(), np.uint8)[None].astype(np.float64))
         return digest
 
-    def _key(self, what: str, probe: Probe, dynamics: Dynamics) -> str:
+    def _key(self, what: str, probe: Probe, dynamics: Dynamics, *more: float) -> str:
         pulled = (probe.state, float(probe.pull), probe.horizon, probe.prelude)
-        return key_of(what, self.kind, self._scene, pulled, dynamics.digest)
+        return key_of(what, self.kind, self._scene, pulled, dynamics.digest, *more)

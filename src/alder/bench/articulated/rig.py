@@ -20,6 +20,7 @@ from alder.bench.articulated.compiled import (
     constraint_pointer,
     load_library,
 )
+from alder.bench.articulated.leading import lead
 from alder.bench.articulated.packages import load_robots
 from alder.bench.articulated.scene import Kind, Scene, compose
 
@@ -159,6 +160,17 @@ class Rig:
         )  # fmt: skip
         return rows
 
+    def force_along(self, goals: FloatArray, seen: FloatArray) -> FloatArray:
+        """Return the force on the joint in each substep of a motion that was seen, but the last.
+
+        The columns of `seen` are position and velocity of the joint, in SI units. Dynamics of the
+        joint that were set are part of what moves it: set none to get all of its force.
+        """
+        points, frames = self.geometry.poses(goals)
+        forces = np.zeros(len(seen) - 1)
+        lead(self._machine, points, frames, N_SUBSTEPS, seen, forces)
+        return forces
+
     def _of_this_joint(self, force: Force) -> Force:
         """Return the force over positions normalised to the range of this joint."""
         return force._replace(origin=np.array([self.low, self.span]))
@@ -203,7 +215,7 @@ class Rig:
             arm_dofs=_indices(part.dofadr[0] for part in arm),
             arm_ctrl=own, fingers=fingers,
             torque_limits=np.abs(model.actuator_ctrlrange[own]).max(axis=1),
-            rest=np.array(rest), gains=np.array(_GAINS), places=places,
+            rest=np.array(rest), gains=np.array(_GAINS), places=places, warm=data.qacc_warmstart,
             full=np.zeros((model.nv, model.nv)), jacobian=np.zeros((6, model.nv)),
         )  # fmt: skip
 

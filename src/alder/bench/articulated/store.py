@@ -20,7 +20,7 @@ FOLDER = "ALDER_CACHE"
 
 _WAIT = 120.0
 # What decides an outcome: the scene, the loop, the grasp and the forces of laws.
-_SOURCES = ("scene.py", "compiled.py", "rig.py", "grasp.py", "execution.py")
+_SOURCES = ("scene.py", "compiled.py", "leading.py", "rig.py", "grasp.py", "execution.py")
 
 
 def default_folder() -> Path:
