@@ -11,6 +11,7 @@ from typing import final
 
 import numpy as np
 
+from alder.arrays import FloatArray
 from alder.bench.articulated.discovery import joined, steady
 from alder.bench.articulated.execution import Dynamics
 from alder.bench.articulated.lab import Lab
@@ -73,6 +74,6 @@ def _damping_in(rollouts: Sequence[Rollout], terms: Sequence[Term], stiction: fl
     rows = joined([steady(rollout, stiction) for rollout in rollouts])
     X = columns_of(terms, rows, len(rows["v"]))
     size = np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-300)
-    coefficients = np.linalg.pinv(X / size) @ rows["force"]
+    coefficients: FloatArray = np.linalg.pinv(X / size) @ rows["force"]
     place = next(i for i, term in enumerate(terms) if term.name == _VELOCITY)
     return max(-float(coefficients[place] / size[place]), 0.0)
