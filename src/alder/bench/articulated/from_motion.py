@@ -11,7 +11,6 @@ from typing import final
 
 import numpy as np
 
-from alder.arrays import FloatArray
 from alder.bench.articulated.discovery import joined, steady
 from alder.bench.articulated.execution import Dynamics
 from alder.bench.articulated.lab import Lab
@@ -73,7 +72,6 @@ def _damping_in(rollouts: Sequence[Rollout], terms: Sequence[Term], stiction: fl
     """Fit the terms to the force, and return the damping among them."""
     rows = joined([steady(rollout, stiction) for rollout in rollouts])
     X = columns_of(terms, rows, len(rows["v"]))
-    size = np.maximum(np.sqrt(np.mean(np.square(X), axis=0)), 1e-300)
-    coefficients: FloatArray = np.linalg.pinv(X / size) @ rows["force"]
+    coefficients, *_ = np.linalg.lstsq(X, rows["force"], rcond=None)
     place = next(i for i, term in enumerate(terms) if term.name == _VELOCITY)
-    return max(-float(coefficients[place] / size[place]), 0.0)
+    return max(-float(coefficients[place]), 0.0)
