@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.bench.odes.systems import given_law
 from alder.expr.evaluate import evaluate
 from alder.expr.operators import Floors
 from alder.expr.text import parse, to_text
 from alder.proposers.search.fields.description import Field
 from alder.proposers.search.fields.finding import find_fields
+from alder.proposers.search.fields.lent import parts_of
 from alder.proposers.search.fields.monomials import exponents
 from alder.proposers.search.fields.numbers import shorten
 from alder.proposers.search.fields.relation import Scaled, regress
@@ -135,3 +137,23 @@ def test_a_number_is_short_only_where_chance_does_not_explain_it() -> None:
     assert short.value == 0.25
     assert shorten(0.2513, 1e-2) is None
     assert shorten(0.8414709848078965, 1e-13) is None
+
+
+def test_a_part_of_another_rate_is_not_looked_for_again() -> None:
+    columns = rows(120)
+    other = "1.9*z - 0.8*x*z/(0.317 + x^1.43)"
+    law = given_law("z", other, NAMES)
+    (part, *_) = parts_of([law])
+    y = evaluate(parse("0.4*x*z/(0.317 + x^1.43) - 0.7*x", NAMES), columns, {})
+    alone = found(columns, y)
+    with_it = find_fields(
+        columns, y, allowed=OPERATORS, max_nodes=127, floors=Floors(),
+        ranges=dict.fromkeys(columns, (0.0, 3.0)), lent=[part],
+    )  # fmt: skip
+    assert not alone or alone[0].rest > 1e-9
+    assert with_it[0].rest < 1e-13
+    assert with_it[0].label == "a part of another rate"
+
+
+def test_a_saturation_with_a_number_inside_is_found() -> None:
+    assert_found("1.84*x - 1.45*z*tanh(0.7371*x)")

@@ -188,3 +188,16 @@ def test_a_true_law_is_not_blamed_for_what_lies_between_rows_of_other_states() -
         protected=alder.Protected(rows(system, OTHERS, n=5)), criteria=STRICT, rollout=1e-9,
     )  # fmt: skip
     assert outcome.dynamics is not None
+
+
+def test_a_rate_is_found_with_a_part_of_another_and_what_they_share_is_said(tmp_path: Path) -> None:
+    system = truth(x="1.84*x - 1.45*x*y/(0.7371 + x)", y="0.8113*x*y/(0.7371 + x) - 0.6*y")
+    outcome = alder.discover_system(
+        world(system), grammar(system), initial=rows(system, [(1.3, 0.4)]),
+        protected=alder.Protected(rows(system, OTHERS)), criteria=STRICT, rollout=1e-9,
+        ledgers=tmp_path / "ledgers",
+    )  # fmt: skip
+    assert outcome.dynamics is not None
+    assert outcome.dynamics.shared == (
+        "x*y/(0.7371 + x) in dx_dt is also in dy_dt times -0.559517.",
+    )

@@ -23,6 +23,7 @@ from alder.integration import SATURATION, solve
 from alder.records.law import Law
 from alder.records.lawfile import digest_of, parts_of, write_whole
 from alder.records.scope import Scope
+from alder.records.shared import shared_terms
 from alder.tables import Rows, as_columns, count_rows, require_columns
 
 SCHEMA = "alder/dynamics/1"
@@ -72,6 +73,11 @@ class Dynamics:
     def complexity(self) -> int:
         """The nodes of all normal forms together; how the rates are written does not matter."""
         return sum(complexity(self._structure(state)) for state in self.states)
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """What the laws of two rates have in common, up to a number, one sentence each."""
+        return shared_terms(self._laws())
 
     @property
     def digest(self) -> str:

@@ -79,10 +79,12 @@ def discover_system(  # noqa: PLR0913 (a user's whole request in one call)
     `"v**2/2 - cos(x)"`.
     """
     ensure()
+    together = Together()
     asked = _Request(
-        replace(world, together=Together()), grammar, initial, protected,
+        replace(world, together=together), grammar, initial, protected,
         budget or Budget(queries=10, batch=2),
-        proposer or VectorFields(), selector or Starts(), seed, criteria or Criteria(), rollout,
+        _lending(proposer or VectorFields(), together), selector or Starts(),
+        seed, criteria or Criteria(), rollout,
         {text: quantity(text, world.system.states) for text in conserved},
     )  # fmt: skip
     with ExitStack() as undo:
@@ -91,6 +93,13 @@ def discover_system(  # noqa: PLR0913 (a user's whole request in one call)
         folder = Path(ledgers)
         folder.mkdir(parents=True, exist_ok=True)
         return _Rates(asked, folder, undo, watch).run()
+
+
+def _lending(proposer: str | Proposer, together: Together) -> str | Proposer:
+    """Let the search for one rate try parts of what was found for the others."""
+    if isinstance(proposer, VectorFields):
+        return replace(proposer, leading=together.leading)
+    return proposer
 
 
 @final
@@ -135,6 +144,7 @@ class _Rates:
         for state in unknown:
             if state not in self.constant:
                 self.studies[state] = self._open(state, folder, undo, watch)
+                self._lead(state)
         if not self.studies:
             raise BadStudy("No rate of the system changes in the initial rows; give others.")
 

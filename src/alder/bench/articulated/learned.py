@@ -5,7 +5,7 @@ in its sign go to MuJoCo's own fields, where they act exactly, and the rest of i
 force.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from alder.bench.articulated.rollout import Rollout
 from alder.bench.extras import load_rival
 from alder.expr.nodes import Apply, Const, Expr, Param, Var
 from alder.expr.operators import operator
+from alder.expr.sums import summands
 from alder.kernel.encode import encode
 from alder.records.law import Law
 
@@ -39,7 +40,7 @@ def structure_dynamics(structure: Expr, values: Mapping[str, float]) -> Dynamics
     """Put a sum of terms with these coefficients into the nominal simulator."""
     slope = drag = 0.0
     rest: list[tuple[float, Expr]] = []
-    for sign, term in _summands(structure):
+    for sign, term in summands(structure):
         along, against = (_coefficient(term, part, values) for part in (_VELOCITY, _SIGN))
         # Only resistance can be MuJoCo's; what drives the joint is applied.
         if along is not None and sign * along <= 0.0:
@@ -91,19 +92,6 @@ def _fit_quietly(network: object, x: FloatArray, y: FloatArray) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         getattr(network, "fit")(x, y)  # noqa: B009 (scikit-learn says no types)
-
-
-def _summands(expr: Expr) -> Iterator[tuple[float, Expr]]:
-    """Yield the terms of a sum with their signs."""
-    match expr:
-        case Apply(row, (left, right)) if row.name in ("add", "sub"):
-            yield from _summands(left)
-            turn = 1.0 if row.name == "add" else -1.0
-            yield from ((turn * sign, term) for sign, term in _summands(right))
-        case Apply(row, (only,)) if row.name == "neg":
-            yield from ((-sign, term) for sign, term in _summands(only))
-        case _:
-            yield 1.0, expr
 
 
 def _coefficient(term: Expr, factor: Expr, values: Mapping[str, float]) -> float | None:

@@ -1,6 +1,6 @@
 r"""Search nested spaces for the law of one rate; compare them all by description length."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -11,6 +11,7 @@ from alder.expr.operators import Floors
 from alder.proposers.search.fields.description import Field, Fields
 from alder.proposers.search.fields.exploring import look
 from alder.proposers.search.fields.further import Ranges, bends, ridges
+from alder.proposers.search.fields.lent import Part, borrow
 from alder.proposers.search.fields.monomials import Atoms
 from alder.proposers.search.fields.spaces import (
     Space,
@@ -27,7 +28,7 @@ _LIFTED_COLUMNS, _ROWS_PER_COLUMN = 90, 3.5
 _LIFTED_RATIOS = ((1, 1), (1, 2), (2, 2))
 
 
-def find_fields(
+def find_fields(  # noqa: PLR0913 (all that a search needs)
     columns: Mapping[str, FloatArray],
     y: FloatArray,
     *,
@@ -35,8 +36,11 @@ def find_fields(
     max_nodes: int,
     floors: Floors,
     ranges: Ranges,
+    lent: Sequence[Part] = (),
 ) -> list[Field]:
     """Return laws of a target by description length, the shortest first.
+
+    `lent` are parts of the laws of other rates, tried right after polynomials.
 
     Every stage has its own limits of effort, and compares all its spaces unless a law of short
     numbers alone is exact. The first stage that holds a law exact to rounding is the last.
@@ -47,6 +51,7 @@ def find_fields(
     plain, n = plain_atoms(columns), len(y)
     stages: list[Callable[[], None]] = [
         lambda: look(fields, nested(polynomials(plain, n, "polynomial"))),
+        lambda: borrow(fields, lent, floors),
         lambda: look(fields, _lifted_sums(columns, n, allowed, floors)),
         lambda: look(fields, nested(ratios(plain, n, "ratio"))),
         lambda: look(fields, _lifted_ratios(columns, n, allowed, floors)),

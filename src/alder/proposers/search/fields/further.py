@@ -94,6 +94,14 @@ _BENDS = (
             (0.3, 0.7, 1.5, 2.2, 3.2, 4.5),
         ),
     ),
+    (
+        Bend(
+            frozenset({"tanh"}),
+            lambda x, k, _h: np.tanh(k * x),
+            lambda n, k, _h: _op("tanh", _op("mul", k, Var(n))),
+            (0.2, 0.7, 2.0, 6.0),
+        ),
+    ),
 )
 
 

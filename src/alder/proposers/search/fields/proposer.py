@@ -1,5 +1,6 @@
 """A proposer of laws of rates: nested spaces first, the general search where they hold none."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
@@ -7,11 +8,14 @@ import numpy as np
 
 from alder.checking import check
 from alder.expr.canonical import digest
+from alder.expr.nodes import Apply, variables, walk
 from alder.ports import Proposer, Submission
 from alder.proposers.search.fields.description import Field
 from alder.proposers.search.fields.finding import find_fields
+from alder.proposers.search.fields.lent import Part, parts_of
 from alder.proposers.search.proposer import Search
 from alder.records.evidence import Evidence
+from alder.records.law import Law
 from alder.records.proposal import Bounds, Proposal
 
 _MOST_RIVALS = 6
@@ -24,10 +28,12 @@ _FOUND = 1e-3
 class VectorFields:
     """Propose the law of a rate with the shortest description over all nested spaces.
 
-    `then` is asked where no space holds the rows.
+    `then` is asked where no space holds the rows. `leading` are the best laws of other rates so
+    far, parts of which are tried here: what saturates one rate often saturates another.
     """
 
     then: Proposer | None = field(default_factory=Search)
+    leading: Mapping[str, Law] = field(default_factory=dict[str, Law])
 
     @property
     def name(self) -> str:
@@ -43,7 +49,7 @@ class VectorFields:
         allowed = set(grammar.operators)
         found = find_fields(
             columns, target, allowed=allowed, max_nodes=grammar.max_nodes,
-            floors=grammar.floors, ranges=ranges,
+            floors=grammar.floors, ranges=ranges, lent=self._lent(set(columns), allowed),
         )  # fmt: skip
         refused = _refused(evidence)
         laws = [one for one in found if digest(one.structure) not in refused]
@@ -57,6 +63,15 @@ class VectorFields:
         best, *others = laws
         rivals = tuple(_proposal(one) for one in others[:_MOST_RIVALS])
         return Submission(_proposal(best), rivals=rivals, fits=len(found))
+
+    def _lent(self, known: set[str], allowed: set[str]) -> list[Part]:
+        """Return parts that this grammar can say."""
+        return [
+            part
+            for part in parts_of(self.leading.values())
+            if set(variables(part.expr)) <= known
+            and all(n.operator.name in allowed for n in walk(part.expr) if isinstance(n, Apply))
+        ]
 
 
 def _proposal(one: Field) -> Proposal:
