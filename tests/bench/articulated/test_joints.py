@@ -66,6 +66,28 @@ def test_a_law_through_a_noisy_sensor_has_the_right_terms_or_is_refused() -> Non
     assert found.n_queries == 6
 
 
+def test_a_catch_in_the_joint_is_no_wild_reading() -> None:
+    case = world("door", "viscous", 23)
+
+    def caught(rollout: Rollout) -> Rollout:
+        inside = np.abs(rollout.q - 0.5) < 0.03  # a catch that no declared term can say
+        return replace(rollout, force=rollout.force - np.where(inside, 8.0, 0.0))
+
+    def query(probe: Probe) -> Rollout:
+        return caught(case.query(probe))
+
+    other = replace(
+        case,
+        passive=[caught(one) for one in case.passive],
+        admission=[caught(one) for one in case.admission],
+        query=query,
+    )
+    sensor = NoisyForce(0.01, spread_of(case.admission), 5)
+    found = found_in(other, 1, sensor, Biased())
+    assert found.law is None
+    assert found.refusal.startswith("missing-operator")
+
+
 def test_a_force_that_no_declared_term_says_is_refused_through_a_noisy_sensor() -> None:
     case = world("door", "viscous", 23)
 

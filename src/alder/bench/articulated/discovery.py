@@ -41,6 +41,8 @@ TARGET = alder.Variable("force")
 START = ("bias", "velocity")
 """The law every joint begins with."""
 
+# Wild rows are an instrument's up to this share; more of them are an effect that no term explains.
+_MOST_WILD = 0.05
 # Rows along which laws are compared before a probe is run.
 _N_FORECAST = 32
 # Rollouts of the pool are numbered from here, passive ones from 0, protected ones below 0.
@@ -122,6 +124,11 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     first = _opening(passive, pool, nominal, run, settings)
     rows = joined([_rows(rollout, i, declared, settings) for i, rollout in enumerate(first)])
     sealed = joined([_rows(one, -1 - i, declared, settings) for i, one in enumerate(admission)])
+    wild = 1.0 - len(sealed["v"]) / max(sum(_n_steady(one, settings) for one in admission), 1)
+    if wild > _MOST_WILD:
+        probes, rollouts = tuple(probe for probe, _ in asked), tuple(seen for _, seen in asked)
+        why = f"missing-operator: {wild:.0%} of the rows lie far from every sum of declared terms."
+        return JointOutcome(None, frozenset(), len(asked), why, probes, rollouts)
     sealed = _unseen(sealed, rows)
     criteria = criteria_of(settings.instrument, tuple(term_texts(settings.stiction).values()))
     biased = isinstance(settings.instrument, Biased)
@@ -191,7 +198,8 @@ def _rows(rollout: Rollout, number: int, proposer: Additive, settings: JointSett
     """Return the steady rows of a rollout, with its number where rollouts have offsets.
 
     Rows far from every combination of all declared terms in this rollout are wild and dropped,
-    before anything is proposed and the same for public and protected rollouts.
+    before anything is proposed and the same for public and protected rollouts. Where too many are,
+    no law is looked for.
     """
     rows = steady(rollout, settings.stiction)
     if isinstance(settings.instrument, Exact):
@@ -203,6 +211,10 @@ def _rows(rollout: Rollout, number: int, proposer: Additive, settings: JointSett
     finest = 1e-9 * float(np.abs(rows["force"]).max())
     tame = tame_rows(columns_of(proposer.terms, rows, n), rows["force"], finest)
     return {name: column[tame] for name, column in rows.items()}
+
+
+def _n_steady(rollout: Rollout, settings: JointSettings) -> int:
+    return len(steady(rollout, settings.stiction)["v"])
 
 
 def joined(rows: Sequence[Columns]) -> Columns:
