@@ -76,9 +76,10 @@ def friction(rng: np.random.Generator, signs: list[float], first: int = 0) -> Ro
     """Rows of sliding one way or the other in each group, or both (0), with an offset for each."""
     way = np.array(signs)
     g = np.repeat(np.arange(len(way)), 30)
-    x = rng.uniform(0.1, 1.0, len(g)) * np.where(way[g] == 0.0, rng.choice([-1, 1], len(g)), way[g])
+    turned = np.where(way[g] == 0.0, rng.choice([-1.0, 1.0], len(g)), way[g])
+    x: FloatArray = turned * rng.uniform(0.1, 1.0, len(g))
     y = -1.5 * np.sign(x) + 0.1 * (rng.normal(size=len(way))[g] + rng.normal(size=len(g)))
-    return {"x": x, "y": y, "g": g + float(first)}
+    return {"x": x, "y": y, "g": g.astype(np.float64) + first}
 
 
 def test_a_reference_that_is_right_in_most_groups_by_chance_does_not_stop_a_law() -> None:
