@@ -93,11 +93,18 @@ def errors_of(
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:
-    """Return L with C = L L^T, also where C is singular."""
+    """Return L with C = L L^T, also where C is singular.
+
+    Correlations are taken apart, not covariances: a coefficient of 1e11 beside an exponent would
+    leave of the exponent's variance nothing but rounding.
+    """
     if not len(covariance):
         return covariance
-    values, vectors = np.linalg.eigh(np.where(np.isfinite(covariance), covariance, 0.0))
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    C = np.where(np.isfinite(covariance), covariance, 0.0)
+    size = np.sqrt(np.maximum(np.diag(C), 0.0))
+    unit = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(C / unit[:, None] / unit)
+    return size[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def chi_square_p(errors: Errors) -> float:
