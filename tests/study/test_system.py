@@ -46,13 +46,17 @@ STRICT = alder.Criteria(thresholds=alder.Thresholds(admission_nmse=1e-14))
 OTHERS = [(0.3, 2.0), (2.2, 0.4), (1.1, 1.2), (2.9, 2.7)]
 
 
-def test_both_rates_of_a_system_are_found_and_admitted_together(tmp_path: Path) -> None:
-    system = truth(x="1.84*x - 1.45*x*y", y="-3*y + 1.62*x*y")
-    outcome = alder.discover_system(
+def discovered(system: alder.Dynamics, folder: Path) -> alder.SystemOutcome:
+    return alder.discover_system(
         world(system), grammar(system), initial=rows(system, [(1.3, 0.4)]),
         protected=alder.Protected(rows(system, OTHERS)), criteria=STRICT, rollout=1e-9,
-        ledgers=tmp_path / "ledgers",
+        ledgers=folder / "ledgers",
     )  # fmt: skip
+
+
+def test_both_rates_of_a_system_are_found_and_admitted_together(tmp_path: Path) -> None:
+    system = truth(x="1.84*x - 1.45*x*y", y="-3*y + 1.62*x*y")
+    outcome = discovered(system, tmp_path)
     assert outcome.dynamics is not None
     assert outcome.verdict is not None
     assert outcome.verdict.accepted
@@ -192,11 +196,7 @@ def test_a_true_law_is_not_blamed_for_what_lies_between_rows_of_other_states() -
 
 def test_a_rate_is_found_with_a_part_of_another_and_what_they_share_is_said(tmp_path: Path) -> None:
     system = truth(x="1.84*x - 1.45*x*y/(0.7371 + x)", y="0.8113*x*y/(0.7371 + x) - 0.6*y")
-    outcome = alder.discover_system(
-        world(system), grammar(system), initial=rows(system, [(1.3, 0.4)]),
-        protected=alder.Protected(rows(system, OTHERS)), criteria=STRICT, rollout=1e-9,
-        ledgers=tmp_path / "ledgers",
-    )  # fmt: skip
+    outcome = discovered(system, tmp_path)
     assert outcome.dynamics is not None
     assert outcome.dynamics.shared == (
         "x*y/(0.7371 + x) in dx_dt is also in dy_dt times -0.559517.",

@@ -16,22 +16,27 @@ from alder.arrays import FloatArray
 from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Expr, Var, variables, walk
 from alder.expr.sums import apart, summands
-from alder.expr.text import to_text
+from alder.expr.text import to_display
 from alder.records.law import Law
 
 _N_POINTS = 64
 # Values and numbers that agree to this share are equal.
 _EQUAL = 1e-6
+_DIGITS = 6
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Term:
-    """A term of the law of one rate: its number, the rest of it, and the values of the rest."""
+    """A term of the law of one rate: its number, the rest of it in words, and values of the rest.
+
+    What is `common` is a variable or a product of two: in many laws by chance.
+    """
 
     target: str
     number: float
-    rest: Expr
+    text: str
+    common: bool
     values: FloatArray
 
 
@@ -70,7 +75,8 @@ def _terms(law: Law, columns: Mapping[str, FloatArray]) -> Iterator[_Term]:
             continue
         values = np.broadcast_to(evaluate(rest, columns, law.values, law.floors), _N_POINTS)
         if np.isfinite(values).all() and np.ptp(values) > 0.0:
-            yield _Term(law.target.name, sign * number, rest, values)
+            text = to_display(rest, law.values, _DIGITS)
+            yield _Term(law.target.name, sign * number, text, _is_common(rest), values)
 
 
 def _sentence(a: _Term, b: _Term) -> str | None:
@@ -80,12 +86,12 @@ def _sentence(a: _Term, b: _Term) -> str | None:
         return None
     factor = b.number * scale / a.number
     same = abs(abs(factor) - 1.0) <= _EQUAL
-    if not same and _is_common(a.rest):
+    if not same and a.common:
         return None
     how = "" if same else f" times {factor:.6g}"
     if same and factor < 0.0:
         how = " with the opposite sign"
-    return f"{to_text(a.rest)} in {a.target} is also in {b.target}{how}."
+    return f"{a.text} in {a.target} is also in {b.target}{how}."
 
 
 def _is_common(rest: Expr) -> bool:

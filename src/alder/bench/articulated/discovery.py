@@ -127,7 +127,7 @@ def discover_joint(  # noqa: PLR0913 (a whole request in one call)
     wild = 1.0 - len(sealed["v"]) / max(sum(_n_steady(one, settings) for one in admission), 1)
     if wild > _MOST_WILD:
         probes, rollouts = tuple(probe for probe, _ in asked), tuple(seen for _, seen in asked)
-        why = f"missing-operator: {wild:.0%} of the rows lie far from every sum of declared terms."
+        why = "missing-operator: too many protected rows lie far from every sum of declared terms."
         return JointOutcome(None, frozenset(), len(asked), why, probes, rollouts)
     sealed = _unseen(sealed, rows)
     criteria = criteria_of(settings.instrument, tuple(term_texts(settings.stiction).values()))

@@ -3,11 +3,11 @@
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.expr.canonical import rename
 from alder.expr.nodes import Expr, parameters
 from alder.fitting.shooting import Shot
 from alder.proposers.states.finding import Found
 from alder.proposers.states.model import structures
-from alder.proposers.states.terms import renamed
 from alder.records.coefficient import Coefficient
 from alder.records.law import Law
 from alder.records.noise import Noise
@@ -61,7 +61,7 @@ def _law(
     )
     shot = found.shot
     return Law(
-        structure=renamed(rate, fresh),
+        structure=rename(rate, fresh),
         target=target,
         variables=tuple(Variable(name) for name in problem.columns),
         coefficients=coefficients,

@@ -12,6 +12,7 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.expr.canonical import rename
 from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters
 from alder.expr.operators import operator
@@ -40,7 +41,7 @@ class Term:
         names = parameters(self.expr)
         fresh = {name: f"{name}{suffix}" for name in names}
         values = {fresh[n]: v for n, v in zip(names, self.values, strict=True)}
-        return renamed(self.expr, fresh), values
+        return rename(self.expr, fresh), values
 
 
 @final
@@ -188,17 +189,6 @@ def _monomial(names: Sequence[str]) -> Expr:
         factor: Expr = Var(name) if count == 1 else _of("pow", Var(name), Const(float(count)))
         found = factor if isinstance(found, Const) else _times(found, factor)
     return found
-
-
-def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
-    """Give parameters other names."""
-    match expr:
-        case Param(name):
-            return Param(names[name])
-        case Apply(row, arguments):
-            return Apply(row, tuple(renamed(a, names) for a in arguments))
-        case _:
-            return expr
 
 
 def _of(name: str, *arguments: Expr) -> Apply:

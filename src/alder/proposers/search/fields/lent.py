@@ -12,11 +12,12 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.expr.canonical import digest
+from alder.expr.canonical import rename
 from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Apply, Const, Expr, Param, parameters, size, variables, walk
 from alder.expr.operators import OPERATORS, Floors
 from alder.expr.sums import apart, summands
+from alder.expr.text import to_display
 from alder.proposers.search.fields.description import Fields
 from alder.proposers.search.fields.exploring import explore
 from alder.proposers.search.fields.monomials import Atoms
@@ -26,6 +27,8 @@ from alder.records.law import Law
 # The most parts that are tried, nodes of one, and columns of a space with it.
 _MOST, _LARGEST, _COLUMNS = 8, 21, 90
 _DEGREES = (1, 2, 3)
+# Parts whose numbers agree to so many digits are one.
+_DIGITS = 6
 _ARITHMETIC = frozenset(("add", "sub", "mul", "neg"))
 
 
@@ -48,8 +51,8 @@ def parts_of(laws: Iterable[Law]) -> list[Part]:
         if size(expr) <= _LARGEST:
             old = parameters(expr)
             new = {name: f"s{k}" for k, name in enumerate(old)}
-            part = Part(_renamed(expr, new), {new[name]: law.values[name] for name in old})
-            found.setdefault(digest(_valued(part)), part)
+            part = Part(rename(expr, new), {new[name]: law.values[name] for name in old})
+            found.setdefault(to_display(part.expr, part.values, _DIGITS), part)
     return list(found.values())[:_MOST]
 
 
@@ -105,28 +108,3 @@ def _has_number(node: Apply) -> bool:
         exponent = node.arguments[1]
         return not (isinstance(exponent, Const) and float(exponent.value).is_integer())
     return any(isinstance(inner, Const | Param) for inner in walk(node))
-
-
-def _renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
-    match expr:
-        case Param(name):
-            return Param(names[name])
-        case Apply(operator, arguments):
-            return Apply(operator, tuple(_renamed(one, names) for one in arguments))
-        case _:
-            return expr
-
-
-def _valued(part: Part) -> Expr:
-    """Return the part with its numbers, to six digits, in the place of parameters."""
-
-    def visit(expr: Expr) -> Expr:
-        match expr:
-            case Param(name):
-                return Const(float(f"{part.values[name]:.6g}"))
-            case Apply(operator, arguments):
-                return Apply(operator, tuple(map(visit, arguments)))
-            case _:
-                return expr
-
-    return visit(part.expr)
