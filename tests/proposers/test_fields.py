@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.bench.odes.systems import given_law
 from alder.expr.evaluate import evaluate
+from alder.expr.nodes import size
 from alder.expr.operators import Floors
 from alder.expr.text import parse, to_text
 from alder.proposers.search.fields.description import Field
 from alder.proposers.search.fields.finding import find_fields
 from alder.proposers.search.fields.lent import parts_of
 from alder.proposers.search.fields.monomials import exponents
-from alder.proposers.search.fields.numbers import shorten
 from alder.proposers.search.fields.relation import Scaled, regress
+from alder.records.short import shorten
 
 OPERATORS = {
     "add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "neg",
@@ -93,6 +94,19 @@ def test_laws_of_every_space_are_found(law: str) -> None:
 
 def test_a_law_of_two_kinds_of_functions_is_found() -> None:
     assert_found("1.67 - sin(x) - 0.64*z*abs(z)", low=-2.0)
+
+
+def test_phases_of_three_are_found_by_their_differences() -> None:
+    """Each pair's sine is two products of four functions, which are too many to lift at once."""
+    rng = np.random.default_rng(0)
+    names = ("x", "z", "w")
+    columns = {name: rng.uniform(-3.0, 3.0, 120) for name in names}
+    tree = parse("0.5 + 0.6*sin(z - x) + 0.35*sin(w - x)", names)
+    best = found(columns, evaluate(tree, columns, {}))[0]
+    others = {name: rng.uniform(-6.0, 6.0, 100) for name in names}
+    true = evaluate(tree, others, {})
+    np.testing.assert_allclose(evaluate(best.structure, others, best.values), true, atol=1e-9)
+    assert size(best.structure) <= 15
 
 
 def test_short_numbers_are_written_as_they_are() -> None:

@@ -120,8 +120,15 @@ def _show_laws(console: "Console", outcome: "StatesOutcome") -> None:
     console.print(Text.assemble(("✓ ADMITTED", "bold green"), f"  {lines[0]}"), soft_wrap=True)
     for line in lines[1:]:
         console.print(f"            {line}", soft_wrap=True, markup=False)
+    for line in _short(outcome):
+        console.print(f"short       {line}", soft_wrap=True, markup=False)
     console.print()
     show_lines(console, _facts(outcome))
+
+
+def _short(outcome: "StatesOutcome") -> list[str]:
+    """Return the laws that have short numbers in them when tidied."""
+    return [str(law.tidied()) for law in outcome.laws.values() if law.tidied() != law]
 
 
 def _facts(outcome: "StatesOutcome") -> dict[str, str]:

@@ -67,7 +67,9 @@ def _show_law(console: "Console", outcome: "Outcome", law: "Law") -> None:
     console.print()
     console.print(Text.assemble(("✓ ADMITTED", "bold green"), f"  {equation}"), soft_wrap=True)
     show_coefficients(console, (*law.coefficients, *law.exponent_estimates))
-    show_lines(console, {"law   ": str(law), "error ": _error_words(outcome, law)})
+    tidy = law.tidied()
+    written = {"law   ": str(law)} | ({"short ": str(tidy)} if tidy != law else {})
+    show_lines(console, {**written, "error ": _error_words(outcome, law)})
     show_lines(console, {"scope ": scope_words(law)})
 
 

@@ -160,6 +160,11 @@ class Dynamics:
         path = self._follow(x, t, held)
         return {state: path[:, i] for i, state in enumerate(self.states)}
 
+    def tidied(self) -> "Dynamics":
+        """Return the equations with short numbers where the rows leave room; see `Law.tidied`."""
+        laws = {state: law.tidied() for state, law in self.laws.items()}
+        return Dynamics(laws, dict(self.known))
+
     def save(self, path: str | Path) -> None:
         """Write one JSON file; it is either the old one or the whole new one."""
         write_whole(Path(path), self.text())

@@ -31,8 +31,11 @@ from alder.records.lawfile import (
 from alder.records.noise import Noise
 from alder.records.rounding import decimals
 from alder.records.scope import Scope
+from alder.records.tidying import tidied
 from alder.records.variable import Variable
 from alder.tables import Rows, as_columns, column_names, count_rows
+
+_TIDIED = "numbers"  # the line of the provenance that says a law is tidied
 
 
 @final
@@ -179,6 +182,23 @@ class Law:
             return np.zeros(0)
         f, J = self._slopes(columns)
         return np.broadcast_to(np.sqrt(self._variance(f, J, noise=False)), (n_rows,)).copy()
+
+    def tidied(self) -> "Law":
+        """Return the law with short decimals and simple fractions where the rows leave room.
+
+        Each lies inside the interval of its coefficient, and all together are as likely; they
+        are fixed then, and the other coefficients move with them. `provenance` says so, and such
+        a law is tidied no further: its rows were asked once. Without any, it is this law.
+        """
+        if _TIDIED in self.provenance:
+            return self
+        coefficients, covariance = tidied(self.coefficients, self.covariance)
+        if coefficients == self.coefficients:
+            return self
+        provenance = {**self.provenance, _TIDIED: "short where the rows leave room"}
+        return replace(
+            self, coefficients=coefficients, covariance=covariance, provenance=provenance
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the law to one JSON file; the file is either the old one or the whole new one."""

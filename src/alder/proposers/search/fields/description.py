@@ -9,8 +9,8 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.canonical import digest
 from alder.expr.nodes import Expr, parameters, size
-from alder.proposers.search.fields.numbers import bits_of
 from alder.proposers.search.fields.ratio import Ratio, written
+from alder.records.short import bits_of
 
 # Relative residuals below this are rounding, which says nothing about a law.
 ROUNDING = 3e-15

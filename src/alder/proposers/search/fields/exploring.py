@@ -9,11 +9,11 @@ from alder.arrays import FloatArray
 from alder.expr.nodes import size
 from alder.proposers.search.fields.description import ROUNDING, Fields
 from alder.proposers.search.fields.monomials import Exponents
-from alder.proposers.search.fields.numbers import FREE_BITS, bits_of, shorten
 from alder.proposers.search.fields.ratio import Ratio, Sum, divided
 from alder.proposers.search.fields.relation import COEFFICIENT_BITS, EPSILON, Scaled, sparsest
 from alder.proposers.search.fields.settling import settle
 from alder.proposers.search.fields.spaces import Space
+from alder.records.short import FREE_BITS, bits_of, shorten
 
 # Residuals above this are inexact; such relations are looked for among so many columns at most.
 _NEARLY, _SMALL = 1e-11, 16

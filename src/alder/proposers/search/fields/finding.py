@@ -18,6 +18,7 @@ from alder.proposers.search.fields.spaces import (
     lifted_atoms,
     mixed_atoms,
     nested,
+    phases,
     plain_atoms,
     polynomials,
     ratios,
@@ -69,7 +70,10 @@ def find_fields(  # noqa: PLR0913 (all that a search needs)
 def _lifted_sums(
     columns: Mapping[str, FloatArray], n: int, allowed: set[str], floors: Floors
 ) -> Iterator[Space]:
-    """Yield polynomials of lifted atoms, one family of functions first, then two."""
+    """Yield sums of phases, then polynomials of lifted atoms: one family of functions, then two."""
+    turning = phases(columns, allowed, floors) if "sub" in allowed else None
+    if turning is not None and 1 + len(turning.exprs) <= _most(n):
+        yield Space("phases", turning, turning.monomials(1), ((0,) * len(turning.exprs),))
     lifted = lifted_atoms(columns, allowed, floors)
     for label, atoms in chain(lifted, mixed_atoms(columns, allowed, floors)):
         one = (0,) * len(atoms.exprs)

@@ -13,9 +13,9 @@ from alder.expr.operators import OPERATORS
 from alder.proposers.search.fields.description import Fields
 from alder.proposers.search.fields.exploring import explore
 from alder.proposers.search.fields.monomials import Atoms, Exponents
-from alder.proposers.search.fields.numbers import shorten
 from alder.proposers.search.fields.projection import Projected, project
 from alder.proposers.search.fields.spaces import Space, plain_atoms
+from alder.records.short import shorten
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 

@@ -10,7 +10,7 @@ from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Param
 from alder.expr.operators import OPERATORS
 from alder.proposers.search.fields.monomials import Atoms, Exponents
-from alder.proposers.search.fields.numbers import FREE_BITS, bits_of
+from alder.records.short import FREE_BITS, bits_of
 
 Sum: TypeAlias = Mapping[Exponents, float]
 # A difference of coefficients below this share of them is nothing.

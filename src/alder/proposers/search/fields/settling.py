@@ -7,8 +7,8 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.proposers.search.fields.numbers import bits_of, shorten
 from alder.proposers.search.fields.relation import EPSILON, Scaled
+from alder.records.short import bits_of, shorten
 
 # Coefficients are known to so many standard errors, and never better than this.
 _SIGMAS, _BEST = 8.0, 2e-14

@@ -100,6 +100,23 @@ def lifted_atoms(
                 yield family[0], atoms
 
 
+def phases(columns: Mapping[str, FloatArray], allowed: set[str], floors: Floors) -> Atoms | None:
+    """Return sines and cosines of all variables and of their differences; None without any."""
+    waves = [name for name in ("sin", "cos") if name in allowed]
+    angles: list[tuple[Expr, FloatArray]] = [(Var(name), x) for name, x in columns.items()]
+    for (one, x), (other, z) in combinations(angles[:], 2):
+        angles.append((Apply(OPERATORS["sub"], (one, other)), x - z))
+    exprs: list[Expr] = [Var(name) for name in columns]
+    values = [*columns.values()]
+    for angle, x in angles:
+        for wave in waves:
+            exprs.append(Apply(OPERATORS[wave], (angle,)))
+            values.append(OPERATORS[wave].value((x,), floors))
+    if not waves or len(columns) < 2:
+        return None
+    return Atoms(tuple(exprs), np.column_stack(values), (1,) * len(exprs))
+
+
 def mixed_atoms(
     columns: Mapping[str, FloatArray], allowed: set[str], floors: Floors
 ) -> Iterator[tuple[str, Atoms]]:
