@@ -16,9 +16,11 @@ from alder.records.grammar import Grammar
 from alder.records.law import Law
 from alder.records.motion import Motion
 from alder.records.roles import Roles
+from alder.tables import Rows, as_columns, column_names, require_columns
 from alder.worlds.guard import Caller, Ended, Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
 from alder.worlds.outcomes import to_trajectory, wanted_columns
+from alder.worlds.recorded import Source, read_recorded, untold
 from alder.worlds.rollouts import SUBSTEPS, roll_out, saturate
 from alder.worlds.system import (
     Disturbance,
@@ -29,6 +31,9 @@ from alder.worlds.system import (
     rates_at,
     simulate,
 )
+
+TIME = "t"
+"""The column of the time in what a system shows."""
 
 
 @final
@@ -55,6 +60,9 @@ class ODEWorld:
     system, and, if wished, its own `horizon`. Rows have columns of states, inputs, constants, `t`
     and the derivatives. The target of the grammar is one of the derivatives.
 
+    Where the right-hand side is not at hand, `ODEWorld.simulated` takes a function from settings to
+    rows, and `ODEWorld.recorded` trajectories that were recorded before.
+
     A forecast follows the law from the start of the experiment where the rates of the other states
     are known, or have a leading law `together`; otherwise it is what the law says of the first row.
     """
@@ -66,6 +74,7 @@ class ODEWorld:
     cost: Cost = field(default=None, kw_only=True, repr=False)
     is_safe: Safety = field(default=None, kw_only=True, repr=False)
     together: Together | None = field(default=None, kw_only=True, repr=False)
+    source: Source | None = field(default=None, kw_only=True, repr=False)
     offers: Offers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +91,60 @@ class ODEWorld:
             raise BadWorld("A horizon is a time above zero; an experiment has another one.")
         object.__setattr__(self, "offers", offers)
 
+    @staticmethod
+    def simulated(  # noqa: PLR0913 (a user's whole request in one call)
+        run: Source,
+        *,
+        states: Sequence[str],
+        experiments: Experiments,
+        sampling: Sampling,
+        known: Mapping[str, str] | None = None,
+        cost: Cost = None,
+        is_safe: Safety = None,
+    ) -> "ODEWorld":
+        """Return the world of a simulator: `run` takes settings and returns rows of a trajectory.
+
+        Rows are columns of the states, their derivatives `d<state>_dt`, the time `t`, and what else
+        the grammar names. `known` names the columns that are derivatives themselves.
+        """
+        return ODEWorld(
+            System(untold(states, known or {})), experiments=experiments, sampling=sampling,
+            cost=cost, is_safe=is_safe, source=run,
+        )  # fmt: skip
+
+    @staticmethod
+    def recorded(  # noqa: PLR0913 (a user's whole request in one call)
+        rows: Rows,
+        *,
+        states: Sequence[str],
+        inputs: Sequence[str] = (),
+        time: str = "t",
+        group: str | None = None,
+        known: Mapping[str, str] | None = None,
+        cost: Cost = None,
+    ) -> "ODEWorld":
+        """Return the world of trajectories that were recorded before, derivatives included.
+
+        Each is an experiment of which a study sees the start, how long it lasts and the inputs;
+        what it showed comes out when it is asked for. A new value of `group`, or a time that goes
+        back, begins a trajectory.
+        """
+        told = read_recorded(
+            rows, states=states, inputs=inputs, time=time, group=group, known=known or {}
+        )
+        return ODEWorld(
+            told.system, experiments=told.experiments, sampling=told.sampling, cost=cost,
+            source=told.source,
+        )  # fmt: skip
+
+    def answer(self, settings: Settings, row: int) -> dict[str, FloatArray]:
+        """Return the rows of one experiment, all columns that there are."""
+        if self.source is None:
+            return simulate(self.system, settings, self.sampling, self.disturbance, row)
+        found = self.source(dict(settings))
+        require_columns([TIME], column_names(found), where="the rows it returned")
+        return dict(as_columns(found))
+
     def bind(self, grammar: Grammar, roles: Roles | None = None) -> World:
         """Return the world as a study sees it; the target must be a derivative."""
         roles = Roles() if roles is None else roles
@@ -93,7 +156,7 @@ class ODEWorld:
                 f"{', '.join(derivatives)} are."
             )
         self._require_columns(grammar)
-        time = roles.time or "t"
+        time = roles.time or TIME
         return _BoundODE(self, state, time, wanted_columns(grammar, roles), Caller(Guard()))
 
     @property
@@ -265,16 +328,14 @@ class _BoundODE:
         world = self.world
         solved = None if world.together is None else world.together.solved.get(row)
         if solved is None:
-            answer = self.caller.call(
-                lambda: simulate(world.system, settings, world.sampling, world.disturbance, row)
-            )
+            answer = self.caller.call(lambda: world.answer(settings, row))
             if isinstance(answer, Ended):
                 return FailedRun(name, answer.reason)
             solved = answer.value
             if world.together is not None:
                 world.together.solved[row] = solved
-        rows = {**solved, self.time: solved["t"]}
-        if len(rows["t"]) == 1:
+        rows = {**solved, self.time: solved[TIME]}
+        if len(rows[TIME]) == 1:
             return FailedRun(name, "the solution ends where it begins: it diverges at once")
         target = world.system.derivative_column(self.state)
         return to_trajectory(name, rows, settings, wanted=self.wanted, target=target)
