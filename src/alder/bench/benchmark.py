@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias, final
@@ -39,7 +39,8 @@ class Benchmark:
     settings that mean nothing, before anything is measured. `missing` says in one sentence why a
     method cannot be measured on this computer, and None where it can. `usual` names the methods
     that settings ask for; without it, they are all. `missing_case` says in one sentence why a case
-    cannot be measured on this computer.
+    cannot be measured on this computer. `listed` names the cases of settings that name a list of
+    the user's own.
     """
 
     name: str
@@ -55,6 +56,11 @@ class Benchmark:
     missing: Callable[[str, Settings], str | None] = lambda _method, _settings: None
     usual: Callable[[Settings], Sequence[str]] | None = None
     missing_case: Callable[[str], str | None] = lambda _case: None
+    listed: Callable[[Settings], Sequence[str]] | None = None
+
+    def of(self, settings: Settings) -> "Benchmark":
+        """Return the benchmark with the cases that these settings have."""
+        return self if self.listed is None else replace(self, cases=tuple(self.listed(settings)))
 
 
 def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
@@ -63,7 +69,7 @@ def choose_cases(benchmark: Benchmark, pattern: str | None) -> tuple[str, ...]:
     Example: `choose_cases(benchmark, "stress-*,iid-01?")`
     """
     wanted = pattern or benchmark.default_cases
-    if re.fullmatch(r"\d+", wanted):
+    if re.fullmatch(r"[1-9]\d*|0", wanted):  # 07 is a name, 7 a number
         n_cases = int(wanted)
         if not 1 <= n_cases <= len(benchmark.cases):
             raise BadStudy(

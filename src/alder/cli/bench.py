@@ -120,6 +120,7 @@ def command(
     }  # fmt: skip
     given = {option: value for option, value in wishes.items() if value is not None}
     settings = choose_settings(chosen, seed, given)
+    chosen = chosen.of(settings)
     console = terminal()
     if export is not None:
         _export(console, name, choose_cases(chosen, cases or "*"), settings, export)

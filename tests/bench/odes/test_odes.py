@@ -5,9 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alder.bench.benchmark import choose_cases
 from alder.bench.odes.cases import make_case
+from alder.bench.odes.odebench import BENCHMARK as ODEBENCH
 from alder.bench.odes.scoring import is_exact, score_dynamics, skeleton_of
 from alder.bench.odes.systems import OdeSystem, given_law, read_systems, systems_file
+from alder.bench.odestates.run import BENCHMARK as ODESTATES
 from alder.cli.main import MISUSE, main
 from alder.errors import BadStudy
 
@@ -88,3 +91,22 @@ def test_the_published_lists_are_read_whole(name: str, n: int) -> None:
     systems = read_systems(path, "rounded")
     assert len(systems) == n
     assert all(len(system.box) == len(system.truth.states) for system in systems)
+
+
+def test_a_list_of_ones_own_has_as_many_cases_as_systems(tmp_path: Path) -> None:
+    entry = json.loads(write(tmp_path).read_text())[0]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([{**entry, "id": str(i)} for i in range(101)]))
+    for benchmark in (ODEBENCH, ODESTATES):
+        asked = benchmark.of({**benchmark.options, "systems": str(path), "seed": 0})
+        assert asked.cases[:2] == ("001", "002")
+        assert len(asked.cases) == 101
+        with pytest.raises(BadStudy, match=r"odebench has 101|odestates has 101"):
+            choose_cases(asked, "102")
+
+
+def test_an_empty_list_is_told_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    path.write_text("[]")
+    with pytest.raises(BadStudy, match="lists no system"):
+        read_systems(path, "rounded")

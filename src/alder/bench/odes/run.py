@@ -10,7 +10,7 @@ from alder.bench.benchmark import Benchmark, Job, Row, Settings
 from alder.bench.odes import baselines, studies
 from alder.bench.odes.cases import Case, make_case
 from alder.bench.odes.scoring import NO_NUMBER
-from alder.bench.odes.systems import FORMS, read_systems, systems_file
+from alder.bench.odes.systems import FORMS, OdeSystem, places, read_systems, systems_file
 from alder.bench.studies import study_seed
 from alder.errors import BadStudy
 
@@ -27,7 +27,7 @@ def make(name: str, home: str, n_systems: int) -> Benchmark:
     return Benchmark(
         name=name,
         home=home,
-        cases=tuple(f"{place:02d}" for place in range(1, n_systems + 1)),
+        cases=places(n_systems),
         default_cases="*",
         methods=METHODS,
         measure=lambda job: _measure(name, job),
@@ -36,13 +36,18 @@ def make(name: str, home: str, n_systems: int) -> Benchmark:
         options={"systems": "", "form": "rounded"},
         require=lambda settings: _require(name, settings),
         missing=_missing,
+        listed=lambda settings: places(len(_systems(name, settings))),
     )
 
 
 def _require(name: str, settings: Settings) -> None:
     if settings["form"] not in FORMS:
         raise BadStudy(f"`--form {settings['form']}` is no form; {', '.join(FORMS)} are.")
-    read_systems(systems_file(name, settings["systems"]), settings["form"])
+    _systems(name, settings)
+
+
+def _systems(name: str, settings: Settings) -> Sequence[OdeSystem]:
+    return read_systems(systems_file(name, settings["systems"]), settings["form"])
 
 
 def _missing(method: str, _settings: Settings) -> str | None:
@@ -53,10 +58,7 @@ def _missing(method: str, _settings: Settings) -> str | None:
 
 def _measure(name: str, job: Job) -> Iterator[Row]:
     """Return the rows of one system, one for each method."""
-    systems = read_systems(systems_file(name, job.settings["systems"]), job.settings["form"])
-    place = int(job.case)
-    if place > len(systems):
-        raise BadStudy(f"The list has {len(systems)} systems; there is none number {place}.")
+    systems, place = _systems(name, job.settings), int(job.case)
     seed = study_seed(job.settings["seed"], place)
     case = make_case(systems[place - 1], seed)
     return (_row(case, method, seed, job) for method in job.methods)

@@ -56,17 +56,30 @@ def systems_file(name: str, given: str) -> Path:
     return path
 
 
+def places(n_systems: int) -> tuple[str, ...]:
+    """Return the cases of a list: 01, 02, and so on.
+
+    >>> places(3)
+    ('01', '02', '03')
+    """
+    width = max(2, len(str(n_systems)))
+    return tuple(f"{place:0{width}d}" for place in range(1, n_systems + 1))
+
+
 @lru_cache(maxsize=8)
 def read_systems(path: Path, form: str) -> tuple[OdeSystem, ...]:
     """Read every system of a file; raise `BadStudy` where an entry is none."""
     try:
         entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(_system(entry, FORMS[form]) for entry in entries)
+        found = tuple(_system(entry, FORMS[form]) for entry in entries)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadStudy(
             f"{path.name} is no list of systems: each needs equations, inits and a box "
             f"({type(error).__name__}: {error})."
         ) from None
+    if not found:
+        raise BadStudy(f"{path.name} lists no system; give at least one.")
+    return found
 
 
 def _system(entry: Mapping[str, Any], key: str) -> OdeSystem:

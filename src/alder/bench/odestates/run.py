@@ -11,7 +11,7 @@ from alder.arrays import FloatArray
 from alder.bench.benchmark import Benchmark, Job, Row, Settings
 from alder.bench.odes.cases import OPERATORS
 from alder.bench.odes.scoring import trajectory_errors
-from alder.bench.odes.systems import read_systems, systems_file
+from alder.bench.odes.systems import OdeSystem, places, read_systems, systems_file
 from alder.bench.odestates.cases import StatesCase, make_case
 from alder.bench.odestates.sindy import SETTINGS, fit_setting
 from alder.bench.studies import study_seed
@@ -38,10 +38,9 @@ _THREE = ("reconstruction", "generalization", "future")
 
 def measure(job: Job) -> Iterator[Row]:
     """Return the rows of one system, one for each method, all on the same samples."""
-    systems = read_systems(systems_file("odebench", job.settings["systems"]), "rounded")
     place = int(job.case)
     case = make_case(
-        systems[place - 1],
+        _systems(job.settings)[place - 1],
         study_seed(job.settings["seed"], place),
         job.settings["noise"],
         irregular=job.settings["sampling"] == "irregular",
@@ -138,9 +137,16 @@ def _score(case: StatesCase, laws: Sequence[Expr], *, admitted: bool | None) -> 
         "functional": good and admitted is not False,
         "wrong_admitted": admitted is True and not claimed,
         "missed_beyond": admitted is True and claimed and not good,
+        "wrong_outside": admitted is True and not claimed and _leaves(case),
         **{f"nmse_{name}": errors[name] for name in _THREE},
         "law": "; ".join(_text(law) for law in laws),
     }
+
+
+def _leaves(case: StatesCase) -> bool:
+    """Say whether the second start lies outside the ranges that were sampled."""
+    start, seen = np.array(case.system.starts[1]), case.public.states
+    return bool(((start < seen.min(axis=0)) | (start > seen.max(axis=0))).any())
 
 
 def _text(law: Expr) -> str:
@@ -177,6 +183,7 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
         "total": float(len(rows)),
         "admitted": float(sum(bool(row.get("admitted")) for row in rows)),
         "wrong_admitted": float(sum(bool(row.get("wrong_admitted")) for row in rows)),
+        "wrong_outside": float(sum(bool(row.get("wrong_outside")) for row in rows)),
         "missed_beyond": float(sum(bool(row.get("missed_beyond")) for row in rows)),
         "cpu_s_median": float(np.median([row.get("cpu_s", 0.0) for row in rows])),
         "cpu_s_total": float(sum(row.get("cpu_s", 0.0) for row in rows)),
@@ -197,14 +204,14 @@ def table(rows: Sequence[Row], found: Mapping[str, Mapping[str, float]]) -> list
     """Return every method's figures, and what the best of pysindy reaches however it is chosen."""
     lines = [
         f"{'':28} {'recovered':>10} {'recon':>6} {'gen':>6} {'future':>6} {'admitted':>8} "
-        f"{'wrong':>6} {'beyond':>6} {'cpu s':>7}"
+        f"{'wrong':>6} {'outside':>7} {'beyond':>6} {'cpu s':>7}"
     ]
     for method, f in found.items():
         lines.append(
             f"{method:28} {f['functional']:6.0f}/{f['total']:<3.0f} "
             f"{f['reconstruction_recovered']:6.0f} {f['generalization_recovered']:6.0f} "
             f"{f['future_recovered']:6.0f} {f['admitted']:8.0f} {f['wrong_admitted']:6.0f} "
-            f"{f['missed_beyond']:6.0f} {f['cpu_s_total']:7.0f}"
+            f"{f['wrong_outside']:7.0f} {f['missed_beyond']:6.0f} {f['cpu_s_total']:7.0f}"
         )
     rivals = {method: f for method, f in found.items() if method in SINDY}
     if rivals:
@@ -218,7 +225,11 @@ def table(rows: Sequence[Row], found: Mapping[str, Mapping[str, float]]) -> list
 def _require(settings: Settings) -> None:
     if settings["sampling"] not in _SAMPLINGS:
         raise BadStudy(f"`--sampling {settings['sampling']}` is none of {', '.join(_SAMPLINGS)}.")
-    read_systems(systems_file("odebench", settings["systems"]), "rounded")
+    _systems(settings)
+
+
+def _systems(settings: Settings) -> Sequence[OdeSystem]:
+    return read_systems(systems_file("odebench", settings["systems"]), "rounded")
 
 
 def _missing(method: str, _settings: Settings) -> str | None:
@@ -230,7 +241,7 @@ def _missing(method: str, _settings: Settings) -> str | None:
 BENCHMARK = Benchmark(
     name="odestates",
     home=__name__,
-    cases=tuple(f"{place:02d}" for place in range(1, 64)),
+    cases=places(63),
     default_cases="*",
     methods=METHODS,
     measure=measure,
@@ -239,5 +250,6 @@ BENCHMARK = Benchmark(
     options={"systems": "", "noise": 0.01, "sampling": "regular"},
     require=_require,
     missing=_missing,
+    listed=lambda settings: places(len(_systems(settings))),
 )
 """The 63 systems of ODEBench, from states with noise."""
