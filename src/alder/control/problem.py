@@ -15,6 +15,8 @@ from alder.records.plan import Ends, Prediction
 
 Forward: TypeAlias = Callable[[FloatArray, float], Prediction]
 """A forward model: actions, (moves, inputs), and a horizon to what they lead to."""
+_Box: TypeAlias = tuple[str, tuple[float, float], str]
+"""A column, the ends it must stay between, and whose they are."""
 Predicate: TypeAlias = Callable[[Mapping[str, FloatArray]], bool]
 """Says of the columns of a predicted path whether it is safe."""
 
@@ -122,12 +124,13 @@ def objections(prediction: Prediction, problem: Inversion) -> Iterator[str]:
         if not (np.abs(column) < DIVERGED).all():
             yield f"`{name}` diverges"
             return
-    for name, (low, high), why in _boxes(prediction, problem):
+    worst = max(_boxes(prediction, problem), key=lambda box: _excess(prediction, box), default=None)
+    if worst is not None and _excess(prediction, worst) > 0.0:
+        name, (low, high), why = worst
         column = _column(prediction, name)
-        if not ((column >= low) & (column <= high)).all():
-            worst = float(column[np.argmax(np.maximum(low - column, column - high))])
-            yield f"{name} would reach {worst:.4g}, {why} {low:.4g} to {high:.4g}"
-            return
+        farthest = float(column[np.argmax(np.maximum(low - column, column - high))])
+        yield f"{name} would reach {farthest:.4g}, {why} {low:.4g} to {high:.4g}"
+        return
     if callable(problem.limits) and not problem.limits(prediction.path):
         yield f"the limit `{getattr(problem.limits, '__name__', 'limits')}` would be broken"
 
@@ -137,13 +140,17 @@ def excesses(prediction: Prediction, problem: Inversion) -> dict[str, float]:
 
     One that is infinite on a side counts in units of its other end.
     """
-    found: dict[str, float] = {}
-    for name, (low, high), why in _boxes(prediction, problem):
-        column = _column(prediction, name)
-        width = high - low if math.isfinite(high - low) else max(abs(min(low, high, key=abs)), 1.0)
-        worst = float(np.max(np.maximum(low - column, column - high)))
-        found[f"{name} {why}"] = worst / width
-    return found
+    boxes = _boxes(prediction, problem)
+    return {f"{box[0]} {box[2]}": _excess(prediction, box) for box in boxes}
+
+
+def _excess(prediction: Prediction, box: _Box) -> float:
+    name, (low, high), _ = box
+    column = _column(prediction, name)
+    width = high - low
+    if not 0.0 < width < math.inf:
+        width = max(abs(min(low, high, key=abs)), 1.0)
+    return float(np.max(np.maximum(low - column, column - high))) / width
 
 
 def _column(prediction: Prediction, name: str) -> FloatArray:
@@ -151,9 +158,7 @@ def _column(prediction: Prediction, name: str) -> FloatArray:
     return np.append(prediction.path[name], prediction.end[name])
 
 
-def _boxes(
-    prediction: Prediction, problem: Inversion
-) -> Iterator[tuple[str, tuple[float, float], str]]:
+def _boxes(prediction: Prediction, problem: Inversion) -> Iterator[_Box]:
     if isinstance(problem.limits, Limits):
         for name, ends in problem.limits.columns.items():
             if name not in prediction.path:
