@@ -5,6 +5,7 @@ import pytest
 
 import alder
 from alder.arrays import FloatArray
+from alder.expr.evaluate import evaluate
 from alder.expr.text import parse
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
@@ -125,3 +126,48 @@ def test_too_few_samples_are_refused_as_a_table() -> None:
     log = {name: column[:10] for name, column in _log(n_episodes=1).items()}
     with pytest.raises(alder.BadTable, match="20 are the fewest"):
         _discover(log)
+
+
+def _without_noise(rate: str, low: float, high: float) -> Log:
+    """Record nine starts of one equation, as a simulator would write them."""
+    t = np.linspace(0.0, 1.0, 25)
+    starts = np.linspace(low, high, 9)[:, None]
+    blank = Samples.of([(t, np.zeros((25, 1))) for _ in starts])
+    x = Flow.of((parse(rate, ("x",)),), ("x",)).solve(blank, starts, {}, tolerance=1e-10).states
+    return {"t": blank.times, "x": x[:, 0], "run": np.repeat(np.arange(9.0), 25)}
+
+
+@pytest.mark.parametrize(
+    ("rate", "n_numbers"),
+    [("1/(1 + 1.65*exp(-1.04*x)) - 0.5", 4), ("0.9*x - 0.18*x^2 - 0.7*x^2/(0.8 + x^2)", 5)],
+)
+def test_a_log_without_noise_gives_the_law_and_not_what_imitates_it(
+    rate: str, n_numbers: int
+) -> None:
+    log = _without_noise(rate, 0.1, 4.0)
+    outcome = alder.discover_states(log, states=["x"], group="run")
+    assert outcome.refusal is None
+    law = outcome.laws["x"]
+    assert len(law.coefficients) <= n_numbers
+    x = np.linspace(0.2, 3.9, 50)
+    true = evaluate(parse(rate, ("x",)), {"x": x}, {})
+    assert law.predict({"x": x}) == pytest.approx(true, abs=1e-5)
+
+
+def test_a_share_of_two_populations_is_found_in_noise() -> None:
+    """What one rate has, the other has too: both are looked for together."""
+    names = ("x", "y")
+    rates = ("x*(1 - 0.4*x) - 0.8*x*y/(x + y)", "0.7*x*y/(x + y) - 0.3*y")
+    rng = np.random.default_rng(5)
+    t, starts = np.linspace(0.0, 3.0, 40), rng.uniform(0.2, 2.5, (10, 2))
+    blank = Samples.of([(t, np.zeros((40, 2))) for _ in starts])
+    clean = Flow.of([parse(r, names) for r in rates], names).solve(blank, starts, {}).states
+    x, y = (clean + 0.005 * rng.normal(size=clean.shape)).T
+    log = {"t": blank.times, "x": x, "y": y, "run": np.repeat(np.arange(10.0), 40)}
+    outcome = alder.discover_states(log, states=["x", "y"], group="run")
+    assert outcome.refusal is None
+    grid = np.meshgrid(np.linspace(0.3, 2.0, 8), np.linspace(0.3, 2.0, 8))
+    rows = {"x": grid[0].ravel(), "y": grid[1].ravel()}
+    for name, rate in zip(names, rates, strict=True):
+        true = evaluate(parse(rate, names), rows, {})
+        assert outcome.laws[name].predict(rows) == pytest.approx(true, abs=0.03)

@@ -16,7 +16,8 @@ from alder.expr.nodes import Apply, Const, Expr, Param, Var, variables
 from alder.expr.operators import Floors, saturate
 
 Columns: TypeAlias = Mapping[str, npt.ArrayLike]
-Coefficients: TypeAlias = Mapping[str, float]
+Coefficients: TypeAlias = Mapping[str, float] | Mapping[str, FloatArray]
+"""A number for each parameter, or one for every row."""
 
 DEFAULT_FLOORS = Floors()
 

@@ -16,6 +16,8 @@ from alder.kernel.opcodes import CST, PAR
 
 TOLERANCE = 1e-7
 """Relative error of a step: far below measured noise, and cheap."""
+RESOLVED = 1e-5
+"""Share of a state's spread below which a residual is the solver's, or that of the recording."""
 MOST_STEPS = 150
 """Steps between two samples; what needs more is stiff or diverges, and counts as ended there."""
 

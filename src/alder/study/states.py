@@ -30,7 +30,7 @@ from alder.verification.held import follow
 from alder.verification.vault import Vault
 
 STATE_OPERATORS = (
-    "add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
+    "add", "sub", "mul", "div", "pow", "powp", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
 )  # fmt: skip
 """What laws of states may say unless told otherwise."""
 

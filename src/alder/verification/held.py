@@ -6,9 +6,10 @@ leave open is allowed for: with $C$ their covariance and $J$ the derivatives of 
 
 $$\chi^2 = r^\top (\sigma^2 + J C J^\top)^{-1} r .$$
 
-An allowance larger than the noise would let everything pass, so there the samples verify nothing
-and the system is refused. What is left must be small on *every* trajectory, and without pattern in
-time: a law that only imitates another leaves residuals that follow each other.
+An allowance larger than the noise, and than a thousandth of the spread, would let too much pass,
+so there the samples verify nothing and the system is refused. What is left must be small on
+*every* trajectory, and without pattern in time: a law that only imitates another leaves residuals
+that follow each other.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.fitting.delay import delayed
+from alder.fitting.flows import RESOLVED
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import shoot
 from alder.verification.claim import Claim
@@ -30,7 +32,7 @@ Finding: TypeAlias = Literal[
 _FALSE_ALARM = 1e-3  # share of true systems that a test refuses by chance, all its parts together
 _SPREAD_SHARE = 0.1  # an admitted law predicts to this share of the spread, or to the noise
 _NOISE_TIMES = 1.5
-_RESOLVED = 1e-5  # of the spread: below it a residual is the solver's
+_FINE = 1e-3  # of the spread: samples followed so closely prove something, however small the noise
 _LEAST_FOR_PATTERN = 12  # samples of a state below which its pattern says nothing
 
 
@@ -71,7 +73,7 @@ def follow(claim: Claim, held: Samples) -> Followed:
     """Follow held-back samples from fitted starts."""
     held = delayed(held, claim.delay)
     spread = held.states.std(axis=0)
-    sigma = np.maximum(claim.sigma, _RESOLVED * np.maximum(spread, 1e-300))
+    sigma = np.maximum(claim.sigma, RESOLVED * np.maximum(spread, 1e-300))
     flow, values = claim.flow()
     near = held.start_rows()
     shot = shoot(flow.held_at(values), held, np.zeros(0), near, sigma)
@@ -82,12 +84,13 @@ def follow(claim: Claim, held: Samples) -> Followed:
     residuals = held.states - solution.states
     X, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
     C = np.where(np.isfinite(claim.covariance), claim.covariance, 0.0)
+    tolerated = np.max(np.square(sigma / np.maximum(sigma, _FINE * spread)))
     counts = held.n_states * (np.diff(held.firsts) - 1)  # each start takes one of every state
     return Followed(
         _missed(X, y, segments, C, counts, max(claim.n_free, 1)),
         _patterned(y - X @ (_posterior(X, C) @ (X.T @ y)), residuals, spread, held),
         max(
-            float(np.sum((part @ C) * part)) / max(int(n), 1)
+            float(np.sum((part @ C) * part) * tolerated) / max(int(n), 1)
             for part, n in ((X[segments == s], counts[s]) for s in range(held.n_segments))
         ),
         np.sqrt(np.mean(np.square(residuals), axis=0)),
@@ -162,7 +165,7 @@ def _patterned(rest: FloatArray, residuals: FloatArray, spread: FloatArray, held
     for state in range(held.n_states):
         e = by_state[:, state]
         size = float(np.sqrt(np.mean(np.square(residuals[:, state]))))
-        if len(e) < _LEAST_FOR_PATTERN or size <= _RESOLVED * spread[state]:
+        if len(e) < _LEAST_FOR_PATTERN or size <= RESOLVED * spread[state]:
             continue
         rho = float(e[after] @ e[after - 1]) / max(float(e @ e), 1e-300)
         worst = max(worst, rho * np.sqrt(len(e)) / _normal_limit(_FALSE_ALARM / held.n_states))

@@ -1,6 +1,6 @@
 """From samples to a system: routes, what public validation says of each, and the last fit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, final
 
@@ -9,27 +9,32 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.nodes import Expr
 from alder.fitting.delay import delayed, delays
+from alder.fitting.flows import RESOLVED
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot, shoot
 from alder.fitting.smoothing import Smooth, as_measured, smooth
 from alder.proposers.states.constraints import keeping
-from alder.proposers.states.model import Model, Pick, Problem, make_flow, structures
+from alder.proposers.states.model import COARSE, Model, Pick, Problem, make_flow, named, structures
+from alder.proposers.states.reconsider import reconsider
 from alder.proposers.states.search import (
     misfit,
     polish,
     refine,
     slope_picks,
     step_noise,
+    terms_length,
     weak_picks,
 )
+from alder.proposers.states.shapes import make_library
 from alder.proposers.states.sharing import share
-from alder.proposers.states.terms import Library, make_library
+from alder.proposers.states.terms import Library
 
 Route: TypeAlias = Literal["smoothed derivatives", "weak form", "one-step regression", "shooting"]
 
 _PUBLIC_SHARE = 4  # one trajectory in so many is held for validation
+_PLAIN = ("add", "sub", "mul", "pow")
 _POLYNOMIAL = 1  # the highest level of the library that holds nothing but polynomials
-_NOISE_ROUNDS = 3
+_NOISE_ROUNDS = 8
 _SMALLER = 0.85  # of the noise assumed: what counts as less
 
 
@@ -59,12 +64,16 @@ class Setting:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A system by one route, and its chi2 per free number on the validation trajectories."""
+    """A system by one route, and its chi2 per free number on the validation trajectories.
+
+    `length` is what describes these: their chi2, and what the terms cost.
+    """
 
     route: Route
     level: int
     model: Model
     validation: float
+    length: float
 
 
 @final
@@ -99,6 +108,17 @@ class Found:
         return np.inf if shot is None or not shot.sound else shot.chi2 / max(shot.n_free, 1)
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Posed:
+    """A problem with its samples smoothed, terms for it, and trajectories to compare routes on."""
+
+    problem: Problem
+    smoothed: Smooth
+    library: Library
+    held: Samples
+
+
 def find(samples: Samples, setting: Setting) -> Found:
     """Find the rates of all states: search on part of the trajectories, choose on the others.
 
@@ -106,9 +126,10 @@ def find(samples: Samples, setting: Setting) -> Found:
     """
     train, held = _split(samples)
     problem, smoothed, library = _pose(train, setting)
-    candidates = tuple(_candidates(problem, smoothed, library, held))
+    candidates, sigma = _candidates(_Posed(problem, smoothed, library, held))
     best = _choose(candidates)
     whole, smoothed, _ = _pose(samples, setting)
+    whole = whole.with_noise(np.minimum(sigma, whole.sigma))
     model, whole = _fit_all(best, whole, smoothed, library)
     return Found(model, whole, library, best.route, candidates)
 
@@ -116,8 +137,9 @@ def find(samples: Samples, setting: Setting) -> Found:
 def find_delay(samples: Samples, setting: Setting) -> float:
     """Return the dead time of the inputs under which rates are described shortest."""
     found: list[tuple[float, float]] = []
+    plain = replace(setting, operators=_PLAIN)
     for delay in delays(samples):
-        problem, smoothed, library = _pose(delayed(samples, delay), setting)
+        problem, smoothed, library = _pose(delayed(samples, delay), plain)
         # The noise of a discrete system is what the terms leave, so it says itself how good
         # they are; that of a continuous one does not depend on the inputs.
         score = (
@@ -136,7 +158,11 @@ def _pose(samples: Samples, setting: Setting) -> tuple[Problem, Smooth, Library]
     rows = {name: table[:, i] for i, name in enumerate(setting.columns)}
     library = make_library(setting.columns, setting.operators, rows)
     known = {setting.states.index(name): rate for name, rate in setting.known.items()}
-    sigma = step_noise(samples, library) if setting.discrete else smoothed.sigma
+    sigma = (
+        step_noise(samples, library)
+        if setting.discrete
+        else np.maximum(smoothed.sigma, COARSE * samples.states.std(axis=0))
+    )
     problem = Problem(
         samples, setting.columns, sigma, near, known, setting.discrete, setting.conserved,
         setting.mirrored,
@@ -160,34 +186,41 @@ def _split(samples: Samples) -> tuple[Samples, Samples]:
     return pieces.take(early), pieces.take(late or early)
 
 
-def _candidates(
-    problem: Problem, smoothed: Smooth, library: Library, held: Samples
-) -> Iterator[Candidate]:
-    """Yield a system by every route."""
-    top = max(library.levels)
-    if not problem.discrete:
-        for level in (_POLYNOMIAL, top):
+def _candidates(posed: _Posed) -> tuple[tuple[Candidate, ...], FloatArray]:
+    """Return a system by every route, and the least noise that any of them leaves.
+
+    They are compared at that noise: one that leaves more has that to explain.
+    """
+    problem, smoothed, library = posed.problem, posed.smoothed, posed.library
+    found: list[tuple[Route, int, Model]] = []
+    sigma = problem.sigma
+    for level in (_POLYNOMIAL, library.top):
+        if not problem.discrete:
             rough = slope_picks(problem, smoothed, library, level)
-            yield _candidate("smoothed derivatives", level, Model(rough), problem, held)
-    regressed: Route = "one-step regression" if problem.discrete else "weak form"
-    for level in (_POLYNOMIAL, top):
+            found.append(("smoothed derivatives", level, Model(rough)))
         picks = weak_picks(problem, smoothed, library, level)
-        yield _candidate(regressed, level, Model(picks), problem, held)
-        model, _ = _refined(picks, problem, library, level)
-        yield _candidate("shooting", level, model, problem, held)
+        found.append(
+            ("one-step regression" if problem.discrete else "weak form", level, Model(picks))
+        )
+        model, known = _refined(picks, problem, library, level)
+        found.append(("shooting", level, model))
+        sigma = np.minimum(sigma, known.sigma)
+    posed = replace(posed, problem=problem.with_noise(sigma))
+    return tuple(_candidate(*one, posed) for one in found), sigma
 
 
 def _refined(
     picks: Sequence[Pick], problem: Problem, library: Library, level: int
 ) -> tuple[Model, Problem]:
     """Refine with the noise as the residuals show it, where smoothing thought it larger."""
-    model = refine(picks, problem, library, level)
+    model = reconsider(refine(picks, problem, library, level), problem, library, level)
     for _ in range(_NOISE_ROUNDS):
         sigma = residual_noise(model.shot)
         if sigma is None or (sigma > _SMALLER * problem.sigma).all():
             return model, problem
         problem = problem.with_noise(np.minimum(sigma, problem.sigma))
-        model = refine(model.picks, problem, library, level)
+        again = refine(model.picks, problem, library, level)
+        model = reconsider(again, problem, library, level)
     return model, problem
 
 
@@ -197,17 +230,27 @@ def residual_noise(shot: Shot | None) -> FloatArray | None:
         return None
     residuals = shot.samples.states - shot.solution.states
     share = max(shot.n_free, 1) / residuals.size
-    size = np.sqrt(np.mean(np.square(shot.samples.states), axis=0))
-    return np.maximum(np.sqrt(np.mean(np.square(residuals), axis=0) / share), 1e-12 * size + 1e-300)
+    least = RESOLVED * shot.samples.states.std(axis=0) + 1e-300
+    return np.maximum(np.sqrt(np.mean(np.square(residuals), axis=0) / share), least)
 
 
-def _candidate(
-    route: Route, level: int, model: Model, problem: Problem, held: Samples
-) -> Candidate:
-    return Candidate(route, level, model, validation_error(model.picks, problem, held))
+def _candidate(route: Route, level: int, model: Model, posed: _Posed) -> Candidate:
+    """Follow all public trajectories: those held for validation count like the others."""
+    problem, held = posed.problem, posed.held
+    errors = [followed_error(model.picks, problem, each) for each in (held, problem.samples)]
+    counts = [n_free(each) for each in (held, problem.samples)]
+    length = sum(error * n for error, n in zip(errors, counts, strict=True))
+    return Candidate(
+        route, level, model, errors[0], length + terms_length(model.picks, problem, posed.library)
+    )
 
 
-def validation_error(picks: Sequence[Pick], problem: Problem, held: Samples) -> float:
+def n_free(samples: Samples) -> int:
+    """Count the numbers that are left when starts are fitted."""
+    return samples.states.size - samples.n_segments * samples.n_states
+
+
+def followed_error(picks: Sequence[Pick], problem: Problem, held: Samples) -> float:
     """Return chi2 per free number on trajectories of which only the starts are fitted."""
     flow, values = make_flow(picks, problem)
     still = flow.held_at(values)
@@ -216,21 +259,27 @@ def validation_error(picks: Sequence[Pick], problem: Problem, held: Samples) -> 
 
 
 def _choose(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the best on validation; of those as good within its scatter, the fewest terms."""
-    least = min(one.validation for one in candidates)
-    if not np.isfinite(least):
+    """Return the one that describes all public trajectories shortest.
+
+    Of those with the same terms it is the one whose numbers were fitted by shooting.
+    """
+    if not np.isfinite([one.length for one in candidates]).any():
         return min(candidates, key=lambda one: (one.model.length, len(one.model.picks)))
-    near = [one for one in candidates if one.validation <= 1.1 * least + 1e-300]
-    return min(near, key=lambda one: (one.route != "shooting", one.model.length))
+    best = min(candidates, key=lambda one: one.length)
+    alike = [one for one in candidates if named(one.model.picks) == named(best.model.picks)]
+    return min(alike, key=lambda one: (one.route != "shooting", one.length))
 
 
 def _fit_all(
     best: Candidate, problem: Problem, smoothed: Smooth, library: Library
 ) -> tuple[Model, Problem]:
     """Fit the chosen system to all samples; shooting refines it, where its solutions hold."""
-    model, known = _refined(best.model.picks, problem, library, best.level)
-    if model.shot is not None and model.shot.sound:
-        return share(model, known, library), known
+    model, known = _refined(best.model.picks, problem, library, library.top)
+    left = residual_noise(model.shot)
+    if left is not None:
+        # Noise that only got smaller on the way is noise of the luckiest set of terms.
+        known = known.with_noise(np.maximum(known.sigma, np.minimum(left, smoothed.sigma)))
+        return share(polish(model.picks, known, library), known, library), known
     read = slope_picks if best.route == "smoothed derivatives" else weak_picks
     picks = read(problem, smoothed, library, best.level)
     return polish(picks, problem, library), problem

@@ -15,6 +15,9 @@ from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot
 from alder.proposers.states.terms import Library, Term
 
+COARSE = 1e-3
+"""Share of a state's spread that is assumed as noise at first, until residuals show less."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,12 @@ class Model:
     picks: tuple[Pick, ...]
     shot: Shot | None = None
     length: float = np.inf
+
+
+def named(picks: Sequence[Pick]) -> frozenset[object]:
+    """Return the terms of a model without their numbers; repeated shapes are counted."""
+    names = [(pick.state, pick.term.expr) for pick in picks]
+    return frozenset((name, names.count(name)) for name in names)
 
 
 def structures(picks: Sequence[Pick], problem: Problem) -> tuple[list[Expr], dict[str, float]]:

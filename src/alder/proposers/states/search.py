@@ -10,14 +10,16 @@ and the whole is repeated while the description gets shorter.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.expr.nodes import Expr
 from alder.fitting.constrained import project
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
-from alder.fitting.shooting import Shot, shoot_growing
+from alder.fitting.shooting import Shot, shoot, shoot_growing
 from alder.fitting.smoothing import Smooth
 from alder.fitting.subsets import Normal, Subset, choose, least_squares, solve
 from alder.fitting.weakform import weak_rows
@@ -36,7 +38,8 @@ from alder.proposers.states.terms import Library
 _ROUNDS = 8
 _LEAST_GAIN = 1e-3
 _SIMPLE = 2  # the level whose terms say what the noise of a step is
-_MOST_TERMS = 10  # of one rate
+MOST_TERMS = 10
+"""Summands of one rate, at most."""
 _FOLLOWED = 10.0  # times the span of the samples
 _SURPRISE = 2.0 * np.log(1000.0)  # one in a thousand laws of nature does so
 
@@ -83,7 +86,7 @@ def step_noise(samples: Samples, library: Library) -> FloatArray:
 def misfit(problem: Problem, smooth: Smooth, library: Library, level: int) -> float:
     """Return how long the rates are described in regression, all states together, for each row."""
     columns, sides = regression_rows(problem, smooth, library)
-    costs = _costs(problem, library)
+    costs = costs_of(problem, library)
     total = 0.0
     for state in range(problem.samples.n_states):
         if state not in problem.known:
@@ -109,7 +112,7 @@ def _regressed(
     sides: FloatArray,
     errors: FloatArray,
 ) -> tuple[Pick, ...]:
-    costs = _costs(problem, library)
+    costs = costs_of(problem, library)
     picks: list[Pick] = []
     for state in range(problem.samples.n_states):
         if state in problem.known:
@@ -124,7 +127,7 @@ def _regressed(
     return tuple(picks)
 
 
-def _costs(problem: Problem, library: Library) -> FloatArray:
+def costs_of(problem: Problem, library: Library) -> FloatArray:
     """Return what each term costs in each rate, (states, terms); infinite where it may not be."""
     costs = library.costs(problem.samples.states.size)
     return np.where(allowed(problem, library), costs, np.inf)
@@ -138,17 +141,26 @@ def _nested(normal: Normal, costs: FloatArray, library: Library, level: int) -> 
         barred = np.ones(len(costs), dtype=np.bool_)
         barred[library.up_to(top)] = False
         within = np.where(barred, np.inf, costs)
-        found = choose(normal, within, start, most=_MOST_TERMS)
+        found = choose(normal, within, start, most=MOST_TERMS)
         start = found.columns
         if found.length < best.length:
             best = found
     return best
 
 
-def polish(picks: Sequence[Pick], problem: Problem, library: Library) -> Model:
-    """Fit all numbers of a model by shooting, and say how long its description is."""
+def polish(
+    picks: Sequence[Pick], problem: Problem, library: Library, beside: Shot | None = None
+) -> Model:
+    """Fit all numbers of a model by shooting, and say how long its description is.
+
+    `beside` is the fit of a system that moves alike: then its pieces and starts serve.
+    """
     flow, values = make_flow(picks, problem)
-    shot = shoot_growing(flow, problem.samples, values, problem.near, problem.sigma)
+    shot = (
+        shoot_growing(flow, problem.samples, values, problem.near, problem.sigma)
+        if beside is None
+        else shoot(flow, beside.samples, values, beside.starts, problem.sigma)
+    )
     if problem.conserved:
         kept = project(
             flow, shot, problem.sigma, keeping(problem, structures(picks, problem)[0], flow)
@@ -192,12 +204,12 @@ def _chosen_along(
     asked, sides = kept_rows(problem, whole, mix)
     X = np.concatenate([seen, asked])
     y = np.concatenate([r + seen @ mix.ravel(), sides])
-    costs = _costs(problem, whole).ravel()
+    costs = costs_of(problem, whole).ravel()
     n_terms = len(whole.terms)
     for state in problem.known:
         costs[state * n_terms : (state + 1) * n_terms] = np.inf
     now = np.flatnonzero(mix.ravel()).tolist()
-    found = choose(Normal.of(X, y), costs, now, most=_MOST_TERMS * n_states)
+    found = choose(Normal.of(X, y), costs, now, most=MOST_TERMS * n_states)
     if set(found.columns) == set(now):
         return None
     return tuple(
@@ -248,14 +260,30 @@ def _length(
 
     A system that runs away soon after the samples end, though they do not, has that to explain.
     """
-    costs = library.costs(problem.samples.states.size)
-    place = {term.expr: i for i, term in enumerate(library.terms)}
-    tie = np.log(2.0 * max(len(picks), 1))  # which one it shares with, and the sign
-    terms = float(sum(costs[place[p.term.expr]] if p.tied is None else tie for p in picks))
+    terms = terms_length(picks, problem, library)
     joints = shot.samples.n_segments - problem.samples.n_segments
     per_start = problem.samples.n_states * np.log(problem.samples.states.size)
     surprise = _SURPRISE if shot.sound and runs_away(flow, shot, problem) else 0.0
     return shot.chi2 + terms + joints * per_start + surprise
+
+
+def terms_length(picks: Sequence[Pick], problem: Problem, library: Library) -> float:
+    """Return what the terms of a model cost."""
+    cost_of = _cost_of_each(library, problem.samples.states.size)
+    tie = tie_cost(len(picks))
+    return float(sum(cost_of[p.term.expr] if p.tied is None else tie for p in picks))
+
+
+@lru_cache(maxsize=16)  # a library is the same object throughout a search
+def _cost_of_each(library: Library, n_rows: int) -> dict[Expr, float]:
+    every = library.finer(library.top)
+    costs = every.costs(n_rows).tolist()
+    return {term.expr: cost for term, cost in zip(every.terms, costs, strict=True)}
+
+
+def tie_cost(n_picks: int) -> float:
+    """Return what it costs to say which summand another shares its numbers with, and the sign."""
+    return float(np.log(2.0 * max(n_picks, 1)))
 
 
 def runs_away(flow: Flow, shot: Shot, problem: Problem) -> bool:

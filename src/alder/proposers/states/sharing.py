@@ -1,12 +1,14 @@
 """One number in two rates: what one state loses another may gain."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 from alder.expr.text import to_text
 from alder.proposers.states.model import Model, Pick, Problem
 from alder.proposers.states.search import polish
 from alder.proposers.states.terms import Library
 
+_BY_CHANCE = 0.01  # share of true equalities that are taken for two numbers
 _ALIKE = 0.2  # of the larger coefficient: beyond, two are not tried as one
 
 
@@ -21,10 +23,24 @@ def share(model: Model, problem: Problem, library: Library) -> Model:
             factor = 1.0 if pick.coefficient * other.coefficient > 0.0 else -1.0
             trial = list(best.picks)
             trial[number] = replace(pick, term=other.term, tied=earlier, factor=factor)
-            found = polish(trial, problem, library)
-            if found.length < best.length:
+            found = polish(trial, problem, library, best.shot)
+            if found.length < best.length and _is_as_likely(found, best):
                 best = found
     return best
+
+
+def _is_as_likely(found: Model, best: Model) -> bool:
+    """Say whether chance explains by how much the samples are followed worse with fewer numbers."""
+    if found.shot is None or best.shot is None:
+        return False
+    fewer = len(best.shot.values) - len(found.shot.values)
+    return found.shot.chi2 - best.shot.chi2 <= _likely(fewer)
+
+
+def _likely(n: int) -> float:
+    from scipy.stats import chi2  # pyright: ignore[reportMissingTypeStubs]
+
+    return float(cast("Any", chi2).isf(_BY_CHANCE, max(n, 1)))
 
 
 def _is_alike(pick: Pick, other: Pick) -> bool:

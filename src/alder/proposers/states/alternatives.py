@@ -1,0 +1,153 @@
+"""Sums of other terms that say the same of one rate, the shortest first.
+
+They are compared by the regression of `along`, which is cheap enough for many sets of terms, not
+only for neighbours of the present one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from alder.arrays import FloatArray
+from alder.expr.nodes import Const, Var
+from alder.fitting.descriptions import Search, shortest
+from alder.fitting.layers import gains_of
+from alder.proposers.states.along import Along, Settled
+from alder.proposers.states.search import MOST_TERMS
+from alder.proposers.states.shapes import SUMMED
+from alder.proposers.states.terms import Term
+
+_WIDTH = 120  # sets of one size that are followed
+_COMPARED = 400  # sets that are as short as others, scales inside included
+_SETTLED = 60  # of different terms, whose numbers inside are fitted
+_TRIED = 6
+_FARTHEST = 0.7  # of a step of a number inside, in its logarithm: the grid is as fine
+_COARSER = 3.0  # times the noise
+_MOST_SUMMED = 48  # functions of sums that are compared
+_SIMPLE, _MOST_SIMPLE = 2, 30  # level of terms that laws often hold several of, and how many
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """Terms for one rate, the columns of each, (rows, 1 + numbers inside, terms), and costs."""
+
+    terms: tuple[Term, ...]
+    blocks: FloatArray
+    costs: FloatArray
+
+    def with_lent(self, along: Along, lent: Sequence[Term], cost: float) -> "Offer":
+        """Add terms with numbers inside that other rates have, at a lower cost."""
+        if not lent:
+            return self
+        blocks = along.blocks(lent)
+        n_inside = max(self.blocks.shape[1], blocks.shape[1])
+        wide = [
+            np.pad(each, ((0, 0), (0, n_inside - each.shape[1]), (0, 0)))
+            for each in (self.blocks, blocks)
+        ]
+        costs = np.concatenate([self.costs, np.full(len(lent), cost)])
+        return Offer((*self.terms, *lent), np.concatenate(wide, axis=2), costs)
+
+    def narrowed(self, y: FloatArray) -> "Offer":
+        """Keep of functions of sums those that take most from the squares beside linear terms."""
+        levels = np.array([term.level for term in self.terms])
+        summed = np.flatnonzero((levels == SUMMED) & np.isfinite(self.costs))
+        if len(summed) <= _MOST_SUMMED:
+            return self
+        linear = [i for i, term in enumerate(self.terms) if isinstance(term.expr, Const | Var)]
+        Q, _ = np.linalg.qr(self.blocks[:, 0, linear])
+        left = self.blocks[:, :, summed]
+        left = left - np.einsum("nr,rqp->nqp", Q, np.einsum("nr,nqp->rqp", Q, left))
+        left = left / np.maximum(np.linalg.norm(left, axis=0), 1e-300)
+        rest = y - Q @ (Q.T @ y)
+        along = np.einsum("n,nqp->qp", rest, left)[None]
+        gains = gains_of(along, np.einsum("nqp,nrp->qrp", left, left)[None])[0]
+        best = summed[np.argsort(-gains, kind="stable")[:_MOST_SUMMED]]
+        kept: list[int] = sorted([*np.flatnonzero(levels != SUMMED).tolist(), *best.tolist()])
+        return Offer(tuple(self.terms[i] for i in kept), self.blocks[:, :, kept], self.costs[kept])
+
+    def base(self) -> tuple[int, ...]:
+        """Return the places of simple terms, not too many."""
+        found: tuple[int, ...] = ()
+        for level in range(_SIMPLE + 1):
+            places = [
+                place
+                for place, term in enumerate(self.terms)
+                if term.level <= level and np.isfinite(self.costs[place])
+            ]
+            if len(places) <= _MOST_SIMPLE:
+                found = tuple(places)
+        return found
+
+
+def alternatives(
+    along: Along, state: int, noise: tuple[float, float], offer: Offer
+) -> list[Settled]:
+    """Return sums of different terms for one rate, the shortest first, numbers inside fitted.
+
+    `noise` is that of the state, and a coarser one: where noise is tiny, what numbers inside leave
+    to first order outweighs any term, so sets of terms are found at coarser noise too.
+    """
+    sigma, coarse = noise
+    y = along.sides[:, state]
+    offer = offer.narrowed(y)
+    kinds = [term.expr for term in offer.terms]
+    search = Search(_COMPARED, _WIDTH, MOST_TERMS, offer.base())
+    different: dict[tuple[object, ...], tuple[int, ...]] = {}
+    noises = (sigma, coarse) if coarse > _COARSER * sigma else (sigma,)
+    for number, assumed in enumerate(noises, start=1):
+        for subset in shortest(offer.blocks / assumed, y / assumed, offer.costs, kinds, search):
+            terms = tuple(offer.terms[place] for place in subset.columns)
+            name = tuple(sorted(str(term.expr) for term in terms))
+            if len(different) < number * _SETTLED and _is_near(terms, subset.coefficients):
+                different.setdefault(name, subset.columns)
+    found: list[_Sum] = []
+    for places in different.values():
+        terms = tuple(offer.terms[place] for place in places)
+        costs = tuple(offer.costs[list(places)].tolist())
+        found.append(_Sum(along.settle(terms, y, sigma), costs))
+    found.sort(key=lambda one: one.length)
+    pruned = [_pruned(along, one, y, sigma) for one in found[: 2 * _TRIED]]
+    return [one.settled for one in sorted(pruned, key=lambda one: one.length)[:_TRIED]]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sum:
+    """Fitted summands, and what each costs."""
+
+    settled: Settled
+    costs: tuple[float, ...]
+
+    @property
+    def length(self) -> float:
+        return self.settled.rest + sum(self.costs)
+
+
+def _pruned(along: Along, best: _Sum, y: FloatArray, sigma: float) -> _Sum:
+    """Drop summands while that is shorter: what was needed to first order may not be."""
+    while len(best.costs) > 1:
+        terms = best.settled.terms
+        trials = [
+            _Sum(
+                along.settle((*terms[:i], *terms[i + 1 :]), y, sigma),
+                (*best.costs[:i], *best.costs[i + 1 :]),
+            )
+            for i in range(len(terms))
+        ]
+        shorter = min(trials, key=lambda one: one.length)
+        if shorter.length >= best.length:
+            break
+        best = shorter
+    return best
+
+
+def _is_near(terms: Sequence[Term], coefficients: FloatArray) -> bool:
+    """Say whether numbers inside move so little that their derivatives tell where to."""
+    if not terms:
+        return False
+    c = coefficients.reshape(-1, len(terms))
+    return bool((np.abs(c[1:]) <= _FARTHEST * np.abs(c[0])).all())

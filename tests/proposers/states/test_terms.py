@@ -1,0 +1,126 @@
+"""Terms of rates: which there are, what they are worth, and their numbers along a solution."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alder.arrays import FloatArray
+from alder.expr.evaluate import evaluate
+from alder.expr.nodes import Apply, Expr
+from alder.expr.text import parse, to_text
+from alder.fitting.samples import Samples
+from alder.fitting.shooting import shoot
+from alder.proposers.states.along import Along
+from alder.proposers.states.model import Model, Pick, Problem, make_flow
+from alder.proposers.states.shapes import make_library
+from alder.proposers.states.terms import Library, Term, moved
+
+COLUMNS: tuple[str, ...] = ("x", "y")
+ALL = ("add", "sub", "mul", "div", "pow", "powp", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs")
+
+
+def _rows(low: float = 0.1, unit: float = 1.0, n: int = 60) -> dict[str, FloatArray]:
+    rng = np.random.default_rng(3)
+    return {name: unit * rng.uniform(low, 3.0, n) for name in COLUMNS}
+
+
+def _every(operators: tuple[str, ...] = ALL, low: float = 0.1, unit: float = 1.0) -> Library:
+    library = make_library(COLUMNS, operators, _rows(low, unit))
+    return library.finer(library.top)
+
+
+def _operators(expr: Expr) -> set[str]:
+    if not isinstance(expr, Apply):
+        return set()
+    return {expr.operator.name}.union(*map(_operators, expr.arguments))
+
+
+@settings(max_examples=20, deadline=None)
+@given(allowed=st.sets(st.sampled_from(["div", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs"])))
+def test_no_term_uses_a_function_that_is_not_allowed(allowed: set[str]) -> None:
+    named = {"div", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "powp"}
+    for term in _every(tuple({"add", "sub", "mul", "pow"} | allowed)).terms:
+        assert _operators(term.expr) & named <= allowed, to_text(term.expr)
+
+
+def test_terms_that_say_the_same_on_the_rows_are_there_once() -> None:
+    """Where x is positive, x|x| is its square."""
+    texts = {to_text(term.expr) for term in _every().terms}
+    assert "x^2" in texts
+    assert "x*abs(x)" not in texts
+    assert "x*abs(x)" in {to_text(term.expr) for term in _every(low=-3.0).terms}
+
+
+def test_scales_follow_the_unit_of_a_column() -> None:
+    """A saturation begins at the same share of its column in any unit."""
+
+    def scales(unit: float) -> FloatArray:
+        terms = _every(unit=unit).terms
+        return np.array([t.values[0] for t in terms if to_text(t.expr) == "x/(k + x)"]) / unit
+
+    assert len(scales(1.0)) >= 10
+    assert scales(1e-6) == pytest.approx(scales(1.0))
+
+
+def test_values_and_derivatives_are_those_of_the_trees() -> None:
+    library = _every()
+    table = np.column_stack(list(_rows().values()))
+    rows = dict(zip(COLUMNS, table.T, strict=True))
+    blocks = library.blocks(table)
+    assert library.values(table) == pytest.approx(blocks[:, 0])
+    step = 1e-5
+    for place in range(0, len(library.terms), 7):
+        term = library.terms[place]
+        assert blocks[:, 0, place] == pytest.approx(evaluate(term.literal(), rows, {}))
+        for number in range(blocks.shape[1] - 1):
+            if number >= len(term.values):
+                assert not blocks[:, 1 + number, place].any()
+                continue
+            steps = [float(k == number) for k in range(len(term.values))]
+            sides = [
+                Term(term.expr, 0, moved(term.values, [sign * step * one for one in steps]))
+                for sign in (1.0, -1.0)
+            ]
+            up, down = (evaluate(side.literal(), rows, {}) for side in sides)
+            size = np.abs(blocks[:, 0, place]).max() + np.abs(blocks[:, 1 + number, place]).max()
+            expected = (up - down) / (2.0 * step)
+            assert blocks[:, 1 + number, place] == pytest.approx(expected, abs=1e-6 * size)
+
+
+def _followed() -> tuple[Along, Samples]:
+    """Follow a saturating decay, whose samples have no noise."""
+    t = np.linspace(0.0, 2.0, 41)
+    blank = Samples.of([(t, np.zeros((41, 1))), (t[::2], np.zeros((21, 1)))])
+    picks = (Pick(0, Term(parse("x/(k + x)", ("x",)), 5, (0.4,)), -1.2),)
+    problem = Problem(blank, ("x",), np.array([1e-3]), np.zeros((62, 1)))
+    flow, values = make_flow(picks, problem)
+    samples = blank.with_states(flow.solve(blank, np.array([[2.0], [0.7]]), values).states)
+    shot = shoot(flow, samples, values, samples.start_rows(), problem.sigma)
+    return Along.of(Model(picks, shot), shot, problem), samples
+
+
+def test_integrals_of_a_rate_along_its_solution_are_the_samples() -> None:
+    along, samples = _followed()
+    column = -1.2 * along.block(Term(parse("x/(k + x)", ("x",)), 5, (0.4,)))[:, 0]
+    assert column == pytest.approx(along.sides[:, 0], abs=1e-5)
+    for segment in range(samples.n_segments):
+        assert along.sides[samples.rows_of(segment)].mean() == pytest.approx(0.0, abs=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(first=st.floats(0.1, 1.5))
+def test_numbers_inside_settle_from_far(first: float) -> None:
+    along, _ = _followed()
+    found = along.settle([Term(parse("x/(k + x)", ("x",)), 5, (first,))], along.sides[:, 0], 1e-3)
+    assert found.terms[0].values[0] == pytest.approx(0.4, rel=1e-3)
+    assert found.coefficients[0] == pytest.approx(-1.2, rel=1e-3)
+
+
+def test_a_term_that_is_no_number_somewhere_is_no_description() -> None:
+    along, _ = _followed()
+    wild = Term(parse("exp(x/k)", ("x",)), 7, (1e-3,))
+    huge = Term(parse("exp(exp(exp(x/k)))", ("x",)), 7, (1e-3,))
+    for term in (wild, huge):
+        found = along.settle([term], along.sides[:, 0], 1e-3)
+        assert not np.isnan(found.rest)
