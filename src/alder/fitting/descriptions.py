@@ -108,7 +108,7 @@ def _best(layer: Layer, terms_of: Terms, width: int) -> tuple[NDArray[np.int64],
     """
     lengths = _grown_lengths(layer, terms_of)
     # Each set can be reached by adding any of its terms last, and at many scales.
-    order = np.argsort(lengths, axis=None, kind="stable")[: width * _LOOKED_AT]
+    order = _smallest(lengths.ravel(), width * _LOOKED_AT)
     of_kinds = _of_each_kind(layer, terms_of, lengths)[:width]
     seen: set[tuple[int, ...]] = set()
     alike: Counter[tuple[int, ...]] = Counter()
@@ -125,6 +125,15 @@ def _best(layer: Layer, terms_of: Terms, width: int) -> tuple[NDArray[np.int64],
                 kept.append(place)
     chosen = np.array(kept, dtype=np.int64)
     return chosen // lengths.shape[1], chosen % lengths.shape[1]
+
+
+def _smallest(values: FloatArray, n: int) -> NDArray[np.int64]:
+    """Return the places of the n smallest values in order; of equal ones, the first come first."""
+    if n >= len(values):
+        return np.argsort(values, kind="stable")
+    last = np.partition(values, n - 1)[n - 1]
+    places = np.flatnonzero(values <= last)
+    return places[np.argsort(values[places], kind="stable")][:n]
 
 
 def _grown_lengths(layer: Layer, terms_of: Terms) -> FloatArray:

@@ -5,14 +5,16 @@ collinear. A term with numbers inside brings its derivatives by them as further 
 order, they put the numbers right where the term was only tried at some values.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.kernel import layers as kernel
 
+_take_out, _gains = kernel.take_out, kernel.gains
 TOLD_APART = 1e-11
 """Share of a column's square below which the others already say it."""
 
@@ -20,11 +22,27 @@ TOLD_APART = 1e-11
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """Columns of unit length (m, q, p), and costs and kinds (p)."""
+    """Columns of unit length (m, q, p), and costs and kinds (p).
+
+    `flat` are the columns that are there, those of one term beside each other: term p's begin at
+    `firsts[p]`.
+    """
 
     unit: FloatArray
     costs: FloatArray
     kinds: NDArray[np.int64]
+    flat: FloatArray = field(init=False)
+    firsts: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Leave out the columns that terms of fewer numbers do not have."""
+        n_columns = self.unit.shape[1]
+        there = np.abs(self.unit).max(axis=0, initial=0.0) > 0.0
+        counts = np.where(there, np.arange(1, n_columns + 1)[:, None], 0).max(axis=0, initial=0)
+        kept = np.arange(n_columns) < counts[:, None]
+        flat = self.unit.transpose(0, 2, 1)[:, kept]
+        object.__setattr__(self, "flat", np.ascontiguousarray(flat))
+        object.__setattr__(self, "firsts", np.append(0, np.cumsum(counts)).astype(np.int64))
 
 
 @final
@@ -34,7 +52,7 @@ class Layer:
 
     `basis` (n, b, m) is orthonormal, with zeros where a column adds nothing; `rest` (n, m) is left
     of y, `along` (n, q, p) are its products with all columns, `inner` (n, q, q, p) those of what is
-    left of every term's columns with each other.
+    left of every term's columns with each other, above the diagonal.
     """
 
     terms: NDArray[np.int64]
@@ -71,7 +89,6 @@ class Layer:
     def grown(self, terms_of: Terms, sets: NDArray[np.int64], terms: NDArray[np.int64]) -> "Layer":
         """Return some of the sets, each with one term more."""
         X = terms_of.unit
-        flat = X.reshape(len(X), -1)
         basis, rest = self.basis[sets], self.rest[sets]
         along, inner = self.along[sets], self.inner[sets]
         for q in range(X.shape[1]):
@@ -82,11 +99,10 @@ class Layer:
             there = np.flatnonzero(size**2 > TOLD_APART)
             unit = np.zeros_like(new)
             unit[there] = new[there] / size[there, None]
-            shares = (unit[there] @ flat).reshape(len(there), *X.shape[1:])
             left = np.einsum("nm,nm->n", unit[there], rest[there])
             rest[there] -= left[:, None] * unit[there]
-            along[there] -= left[:, None, None] * shares
-            inner[there] -= shares[:, :, None] * shares[:, None, :]
+            shares = unit[there] @ terms_of.flat
+            _take_out(along, inner, shares, terms_of.firsts, left, there)
             basis = np.concatenate([basis, unit[:, None]], axis=1)
         return Layer(np.column_stack([self.terms[sets], terms]), basis, rest, along, inner)
 
@@ -96,16 +112,4 @@ def gains_of(along: FloatArray, inner: FloatArray) -> FloatArray:
 
     The columns of a term are eliminated one after the other.
     """
-    along, S = along.copy(), inner.copy()
-    n_columns = along.shape[1]
-    gain = np.zeros_like(along[:, 0])
-    for q in range(n_columns):
-        usable = S[:, q, q] > TOLD_APART
-        safe = np.where(usable, S[:, q, q], 1.0)
-        gain += np.where(usable, np.square(along[:, q]) / safe, 0.0)
-        for r in range(q + 1, n_columns):
-            ratio = np.where(usable, S[:, q, r] / safe, 0.0)
-            along[:, r] -= ratio * along[:, q]
-            for s in range(r, n_columns):
-                S[:, r, s] -= ratio * S[:, q, s]
-    return gain
+    return _gains(along, inner, TOLD_APART)

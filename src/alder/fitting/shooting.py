@@ -21,6 +21,7 @@ _MOST_ITERATIONS = 30
 _STALLED = 1e-5  # relative gain of a step that ends the descent
 _MOST_DAMPING = 1e10
 _SHORTEST = 8  # samples of the first pieces
+_FEWEST = 2  # samples of a piece
 _DAMAGE = 4.0  # times chi2 a joined piece may have before it is fitted: beyond, it ran away
 
 
@@ -89,24 +90,37 @@ def shoot_growing(
     """Fit pieces of the trajectories first, then longer ones, up to whole trajectories.
 
     `smoothed` are states at the samples, where pieces start. Pieces stay as long as they were
-    where longer ones run away from the samples, as they do where the motion is chaotic.
+    where longer ones run away from the samples, as they do where the motion is chaotic; where the
+    first ones run away, shorter ones are first.
     """
     longest = int(np.diff(samples.firsts).max())
     length = min(_SHORTEST, longest)
-    best: Shot | None = None
+    best = _shot_in_pieces(flow, samples, length, values, smoothed, sigma)
+    while not best.sound and length > _FEWEST:
+        length = max(length // 2, _FEWEST)
+        best = _shot_in_pieces(flow, samples, length, values, smoothed, sigma)
     near = smoothed
-    while True:
-        pieces = samples if length >= longest else samples.cut(length)
-        starts = near[pieces.firsts[:-1]]
-        shot = shoot(flow, pieces, values if best is None else best.values, starts, sigma)
-        if best is not None and not _follows(shot, best):
+    while length < longest:
+        near = best.solution.states if best.sound else near
+        length = min(2 * length, longest)
+        shot = _shot_in_pieces(flow, samples, length, best.values, near, sigma)
+        if not _follows(shot, best):
             return best
         best = shot
-        if shot.sound:
-            near = shot.solution.states
-        if length >= longest:
-            return best
-        length = min(2 * length, longest)
+    return best
+
+
+def _shot_in_pieces(
+    flow: Flow,
+    samples: Samples,
+    length: int,
+    values: FloatArray,
+    near: FloatArray,
+    sigma: FloatArray,
+) -> Shot:
+    longest = int(np.diff(samples.firsts).max())
+    pieces = samples if length >= longest else samples.cut(length)
+    return shoot(flow, pieces, values, near[pieces.firsts[:-1]], sigma)
 
 
 def _follows(longer: Shot, shorter: Shot) -> bool:

@@ -10,7 +10,7 @@ numbers inside of them fitted, without a system being solved for each.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,32 +60,23 @@ class Along:
     @staticmethod
     def of(model: Model, shot: Shot, problem: Problem) -> "Along":
         """Follow a fitted model from sample to sample."""
-        states = shot.samples.states
         if problem.discrete:
-            table = np.concatenate([shot.solution.states, shot.samples.inputs], axis=1)
-            joint = np.ones(len(table), dtype=np.bool_)
-            joint[shot.samples.firsts[:-1]] = False
-            after = np.flatnonzero(joint)
-            none = np.zeros((0, 0))
-            firsts = np.zeros(0, dtype=np.int64)
-            return Along(problem.columns, table[after - 1], none, firsts, states[after])
+            return _stepped(problem.columns, shot.samples, shot.solution.states)
         flow, values = make_flow(model.picks, problem)
-        dense = [_between(shot.samples, s) for s in range(shot.samples.n_segments)]
-        blank = [np.zeros((len(t), shot.samples.n_states)) for t, _, _ in dense]
-        path = Samples.of(
-            list(zip((t for t, _, _ in dense), blank, strict=True)),
-            [inputs for _, inputs, _ in dense],
-        )
+        path, weights = _dense(shot.samples)
         followed = flow.solve(path, shot.starts, values).states
-        at_points = np.ones(len(followed), dtype=np.bool_)
-        at_points[path.firsts[:-1]] = False
-        return Along(
-            problem.columns,
-            np.concatenate([followed, path.inputs], axis=1)[at_points],
-            np.concatenate([weights for _, _, weights in dense]),
-            shot.samples.firsts,
-            _centred(states, shot.samples.firsts),
-        )
+        return _followed(problem.columns, shot.samples, followed, path, weights)
+
+    @staticmethod
+    def beside(problem: Problem) -> "Along":
+        """Follow the smoothed samples themselves, where no model does."""
+        samples = problem.samples
+        if problem.discrete:
+            return _stepped(problem.columns, samples, samples.states)
+        path, weights = _dense(samples)
+        parts = [(samples.rows_of(s), path.rows_of(s)) for s in range(samples.n_segments)]
+        followed = [_spline(samples.times[a], problem.near[a], path.times[b]) for a, b in parts]
+        return _followed(problem.columns, samples, np.concatenate(followed), path, weights)
 
     def blocks(self, terms: Sequence[Term]) -> FloatArray:
         """Return terms and their derivatives by numbers inside, (rows, 1 + most, terms)."""
@@ -176,6 +167,46 @@ def _centred(columns: FloatArray, firsts: NDArray[np.int64]) -> FloatArray:
         -1, *[1] * (columns.ndim - 1)
     )
     return columns - np.repeat(means, lengths, axis=0)
+
+
+def _stepped(columns: tuple[str, ...], samples: Samples, states: FloatArray) -> Along:
+    """Return steps of a map: every sample that has one before it, and that one."""
+    table = np.concatenate([states, samples.inputs], axis=1)
+    joint = np.ones(len(table), dtype=np.bool_)
+    joint[samples.firsts[:-1]] = False
+    after = np.flatnonzero(joint)
+    none, firsts = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
+    return Along(columns, table[after - 1], none, firsts, samples.states[after])
+
+
+def _followed(
+    columns: tuple[str, ...],
+    samples: Samples,
+    followed: FloatArray,
+    path: Samples,
+    weights: FloatArray,
+) -> Along:
+    at_points = np.ones(len(followed), dtype=np.bool_)
+    at_points[path.firsts[:-1]] = False
+    table = np.concatenate([followed, path.inputs], axis=1)[at_points]
+    sides = _centred(samples.states, samples.firsts)
+    return Along(columns, table, weights, samples.firsts, sides)
+
+
+def _dense(samples: Samples) -> tuple[Samples, FloatArray]:
+    """Return the points of quadrature as samples without states, and their weights."""
+    dense = [_between(samples, s) for s in range(samples.n_segments)]
+    path = Samples.of(
+        [(t, np.zeros((len(t), samples.n_states))) for t, _, _ in dense],
+        [inputs for _, inputs, _ in dense],
+    )
+    return path, np.concatenate([weights for _, _, weights in dense])
+
+
+def _spline(t: FloatArray, x: FloatArray, at: FloatArray) -> FloatArray:
+    from scipy.interpolate import CubicSpline  # pyright: ignore[reportMissingTypeStubs]
+
+    return np.asarray(cast("Any", CubicSpline)(t, x)(at), dtype=np.float64)
 
 
 def _between(samples: Samples, segment: int) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -15,7 +15,7 @@ from alder.fitting.shooting import Shot, shoot
 from alder.fitting.smoothing import Smooth, as_measured, smooth
 from alder.proposers.states.constraints import keeping
 from alder.proposers.states.model import COARSE, Model, Pick, Problem, make_flow, named, structures
-from alder.proposers.states.reconsider import reconsider
+from alder.proposers.states.reconsider import read, reconsider
 from alder.proposers.states.search import (
     misfit,
     polish,
@@ -35,6 +35,7 @@ _PUBLIC_SHARE = 4  # one trajectory in so many is held for validation
 _PLAIN = ("add", "sub", "mul", "pow")
 _POLYNOMIAL = 1  # the highest level of the library that holds nothing but polynomials
 _NOISE_ROUNDS = 8
+_UNEXPLAINED = 3.0  # times the noise's squares: a model that leaves more is on the wrong path
 _SMALLER = 0.85  # of the noise assumed: what counts as less
 
 
@@ -195,33 +196,55 @@ def _candidates(posed: _Posed) -> tuple[tuple[Candidate, ...], FloatArray]:
     found: list[tuple[Route, int, Model]] = []
     sigma = problem.sigma
     for level in (_POLYNOMIAL, library.top):
+        picks = weak_picks(problem, smoothed, library, level)
+        starts = [picks, *(one.picks for _, _, one in reversed(found))]
         if not problem.discrete:
             rough = slope_picks(problem, smoothed, library, level)
             found.append(("smoothed derivatives", level, Model(rough)))
-        picks = weak_picks(problem, smoothed, library, level)
+            starts.insert(1, rough)
         found.append(
             ("one-step regression" if problem.discrete else "weak form", level, Model(picks))
         )
-        model, known = _refined(picks, problem, library, level)
+        model, known = _refined(_first_sound(starts, problem, library), problem, library, level)
         found.append(("shooting", level, model))
         sigma = np.minimum(sigma, known.sigma)
     posed = replace(posed, problem=problem.with_noise(sigma))
     return tuple(_candidate(*one, posed) for one in found), sigma
 
 
+def _first_sound(
+    starts: Sequence[Sequence[Pick]], problem: Problem, library: Library
+) -> Sequence[Pick]:
+    """Return the first terms whose solutions follow the samples to their ends, or the first."""
+    sound = (s for s in starts if (shot := polish(s, problem, library).shot) and shot.sound)
+    return next(sound, starts[0])
+
+
 def _refined(
     picks: Sequence[Pick], problem: Problem, library: Library, level: int
 ) -> tuple[Model, Problem]:
     """Refine with the noise as the residuals show it, where smoothing thought it larger."""
-    model = reconsider(refine(picks, problem, library, level), problem, library, level)
+    model = _improved(picks, problem, library, level)
+    if level == library.top and not _explains(model):
+        other = _improved(read(problem, library, level), problem, library, level)
+        model = min(model, other, key=lambda one: one.length)
     for _ in range(_NOISE_ROUNDS):
         sigma = residual_noise(model.shot)
         if sigma is None or (sigma > _SMALLER * problem.sigma).all():
             return model, problem
         problem = problem.with_noise(np.minimum(sigma, problem.sigma))
-        again = refine(model.picks, problem, library, level)
-        model = reconsider(again, problem, library, level)
+        model = _improved(model.picks, problem, library, level)
     return model, problem
+
+
+def _improved(picks: Sequence[Pick], problem: Problem, library: Library, level: int) -> Model:
+    return reconsider(refine(picks, problem, library, level), problem, library, level)
+
+
+def _explains(model: Model) -> bool:
+    """Say whether a model follows the samples to what the noise may be."""
+    shot = model.shot
+    return shot is not None and shot.sound and shot.chi2 <= _UNEXPLAINED * max(shot.n_free, 1)
 
 
 def residual_noise(shot: Shot | None) -> FloatArray | None:
@@ -280,6 +303,6 @@ def _fit_all(
         # Noise that only got smaller on the way is noise of the luckiest set of terms.
         known = known.with_noise(np.maximum(known.sigma, np.minimum(left, smoothed.sigma)))
         return share(polish(model.picks, known, library), known, library), known
-    read = slope_picks if best.route == "smoothed derivatives" else weak_picks
-    picks = read(problem, smoothed, library, best.level)
+    choose = slope_picks if best.route == "smoothed derivatives" else weak_picks
+    picks = choose(problem, smoothed, library, best.level)
     return polish(picks, problem, library), problem

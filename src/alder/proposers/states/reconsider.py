@@ -84,15 +84,8 @@ def _of_one(
     shot = best.model.shot
     assert shot is not None
     along = Along.of(best.model, shot, problem)
-    blocks = along.blocks(usable.terms)
-    if not is_tame(blocks):
-        return best
     others = tuple(pick for pick in best.model.picks if pick.state != state)
-    offer = Offer(usable.terms, blocks, costs_of(problem, usable)[state])
-    offer = offer.with_lent(along, _lent(others), tie_cost(len(best.model.picks)))
-    spread = float(problem.samples.states[:, state].std())
-    noise = (float(problem.sigma[state]), COARSE * spread)
-    for found in alternatives(along, state, noise, offer):
+    for found in _sums(along, state, problem, usable, others):
         picks = (*others, *_picks(found, state))
         if named(picks) in tried:
             continue
@@ -104,6 +97,30 @@ def _of_one(
         if length < best.length - _LEAST_GAIN:
             best = _Best(fitted, length)
     return best
+
+
+def read(problem: Problem, library: Library, level: int) -> tuple[Pick, ...]:
+    """Choose the terms of every rate along the smoothed samples, where no model follows them."""
+    along, usable = Along.beside(problem), library.finer(level)
+    picks: tuple[Pick, ...] = ()
+    for state in range(len(problem.states)):
+        if state not in problem.known:
+            found = _sums(along, state, problem, usable, picks)
+            picks = (*picks, *(_picks(found[0], state) if found else ()))
+    return picks
+
+
+def _sums(
+    along: Along, state: int, problem: Problem, usable: Library, others: Sequence[Pick]
+) -> list[Settled]:
+    """Return sums of terms for one rate, the shortest first; others lend what they have."""
+    blocks = along.blocks(usable.terms)
+    if not is_tame(blocks):
+        return []
+    offer = Offer(usable.terms, blocks, costs_of(problem, usable)[state])
+    offer = offer.with_lent(along, _lent(others), tie_cost(len(others)))
+    spread = float(problem.samples.states[:, state].std())
+    return alternatives(along, state, (float(problem.sigma[state]), COARSE * spread), offer)
 
 
 def _picks(found: Settled, state: int) -> tuple[Pick, ...]:

@@ -31,6 +31,7 @@ _TURNS = (0.15, 5.0)  # of a wave over the span of a column: fewer are a polynom
 _EXPONENTS = (-2.5, -1.5, -0.5, 0.3, 0.5, 0.7, 1.3, 1.5, 1.7, 2.5, 3.5)
 _STEEPNESSES = (0.7, 1.5, 3.0, 6.0)  # of a function of a sum, over the spread of the columns
 _DIRECTIONS = tuple(np.pi * turn for turn in (0.1, 0.25, 0.4, 0.6, 0.75, 0.9))
+_MOST_TURNING = 4  # columns beyond which there would be too many of these
 _MOST = 1e12  # of a term on the rows
 _STEEPEST = 10.0  # of an exponential over the span of a column
 
@@ -57,6 +58,7 @@ def make_library(columns: Sequence[str], operators: Sequence[str], rows: _Rows) 
         *_switching(columns, allowed, rows),
         *_curved(columns, allowed, rows),
         *_mixed(columns, allowed, rows),
+        *_turning(columns, allowed),
         *_summed(columns, allowed, rows),
     ]
     every = [*terms, *(term for few, term in scaled if few)]
@@ -246,6 +248,25 @@ def _mixed(columns: Sequence[str], allowed: set[str], rows: _Rows) -> Iterator[T
         crowded = _over(_times(x, y), _plus(_plus(k, x), _times(w, y)))
         few = _scales(rows[one])[_FEW]
         yield from (Term(crowded, _RARE, (a, b)) for a in few for b in ratios[_FEW])
+
+
+def _turning(columns: Sequence[str], allowed: set[str]) -> Iterator[Term]:
+    """Yield what turns: squares times waves, three waves, and sines over cosines."""
+    if len(columns) > _MOST_TURNING:
+        return
+    waves = {f: [_of(f, Var(n)) for n in columns] for f in ("sin", "cos") if f in allowed}
+    every = [wave for each in waves.values() for wave in each]
+    for pair in combinations_with_replacement(columns, 2):
+        yield from (Term(_times(_monomial(pair), wave), _RARE) for wave in every)
+    for a, b, c in combinations_with_replacement(every, 3):
+        yield Term(_times(_times(a, b), c), _RARE)
+    if len(waves) == 2 and "div" in allowed:
+        for sine, cosine in zip(waves["sin"], waves["cos"], strict=True):
+            for slope in (_over(sine, cosine), _over(cosine, sine)):
+                yield Term(slope, _RARE)
+                yield from (Term(_times(Var(name), slope), _RARE) for name in columns)
+                others = [wave for wave in every if wave.arguments != sine.arguments]
+                yield from (Term(_times(wave, slope), _RARE) for wave in others)
 
 
 def _summed(columns: Sequence[str], allowed: set[str], rows: _Rows) -> Iterator[Term]:
