@@ -18,7 +18,7 @@ from alder.equations import Front, candidates, constant_law, front_of, undominat
 from alder.errors import BadParameter, MissingExtra
 from alder.expr.operators import OPERATORS
 from alder.fitting import fit
-from alder.fitting.threads import limit_threads
+from alder.fitting.threads import limit_matrix_threads, limit_threads
 from alder.records.budget import Budget
 from alder.records.effort import THOROUGH, Effort
 from alder.records.evidence import Evidence
@@ -278,7 +278,7 @@ def _free_name(name: str, taken: Sequence[str]) -> str:
 def _on_cores(n_jobs: int | None) -> Generator[None]:
     """Keep fits and matrix products to so many cores."""
     n_cores = int(_untyped("joblib").effective_n_jobs(n_jobs))
-    with _untyped("threadpoolctl").threadpool_limits(n_cores), limit_threads(n_cores):
+    with limit_matrix_threads(n_cores), limit_threads(n_cores):
         yield
 
 

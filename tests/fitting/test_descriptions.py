@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from alder.arrays import FloatArray
 from alder.fitting.descriptions import Search, shortest
 from alder.fitting.elimination import from_above
-from alder.fitting.layers import Terms
+from alder.fitting.layers import Layer, Terms
 
 WIDE = Search(n_best=6, width=60, most=4)
 
@@ -98,3 +98,22 @@ def test_lengths_from_above_are_those_of_their_sets(seed: int) -> None:
     for terms, length in from_above(Terms(X, costs, kinds), y, (0, 1, 2), 5).items():
         assert len(terms) <= 5
         assert length == pytest.approx(_length(X, y, costs, terms))
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_gains_of_further_terms_are_what_least_squares_says(seed: int) -> None:
+    """Terms have one to three columns; one is a copy of another, and takes nothing beside it."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=(30, 3, 6))
+    drawn[:, 2, :3] = drawn[:, 1, :2] = 0.0
+    drawn[:, :, 5] = drawn[:, :, 4]
+    X = drawn / np.maximum(np.linalg.norm(drawn, axis=0), 1e-300)
+    y, free = 4.0 * rng.normal(size=30), np.zeros(6)
+    sets = np.array([[0, 2], [3, 4], [1, 4]])
+    layer = Layer.of(Terms(X, free, np.arange(6)), y, sets)
+    for row, terms in enumerate(sets.tolist()):
+        now = _length(X, y, free, tuple(terms))
+        for term in set(range(6)) - set(terms):
+            expected = now - _length(X, y, free, (*terms, term))
+            assert layer.gains()[row, term] == pytest.approx(expected, abs=1e-8)

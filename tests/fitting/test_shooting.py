@@ -159,3 +159,18 @@ def test_what_the_samples_do_not_determine_has_an_infinite_error() -> None:
     assert np.isinf(errors["a"])
     assert np.isinf(errors["d"])
     assert np.isfinite(errors["b"])
+
+
+def test_where_the_first_guess_runs_away_pieces_get_shorter_until_it_is_followed() -> None:
+    """From 1 the guess has a pole at 0.25, between the second sample and the third."""
+    t = np.linspace(0.0, 5.0, 30)
+    flow = Flow.of([parse("a*x^2 - b*x", ["x"])], ["x"])
+    blank = Samples.of([(t, np.zeros((30, 1)))])
+    clean = flow.solve(blank, np.array([[1.0]]), {"a": 0.5, "b": 1.0})
+    samples, guess = blank.with_states(clean.states), np.array([4.0, 0.0])
+    pieces = samples.cut(8)
+    assert not shoot(flow, pieces, guess, pieces.start_rows(), np.ones(1)).sound
+    shot = shoot_growing(flow, samples, guess, clean.states, np.array([0.01]))
+    assert shot.sound
+    assert shot.samples.n_segments == 1
+    assert shot.values == pytest.approx([0.5, 1.0], abs=1e-3)

@@ -1,6 +1,9 @@
 import os
 
-from alder.fitting.threads import limit_threads, n_threads
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from alder.fitting.threads import limit_matrix_threads, limit_threads, n_threads
 
 
 def test_all_cores_are_used_unless_somebody_says_otherwise() -> None:
@@ -13,3 +16,14 @@ def test_a_limit_holds_within_its_block_only() -> None:
             assert n_threads() == 1
         assert n_threads() == 3
     assert n_threads() == os.cpu_count()
+
+
+def test_matrix_products_keep_to_their_limit_within_the_block_only() -> None:
+    def most() -> int:
+        np.ones((2, 2)) @ np.ones((2, 2))
+        return max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+
+    before = most()
+    with limit_matrix_threads(1):
+        assert most() == 1
+    assert most() == before

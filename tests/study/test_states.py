@@ -171,3 +171,26 @@ def test_a_share_of_two_populations_is_found_in_noise() -> None:
     for name, rate in zip(names, rates, strict=True):
         true = evaluate(parse(rate, names), rows, {})
         assert outcome.laws[name].predict(rows) == pytest.approx(true, abs=0.03)
+
+
+def test_a_pole_within_reach_does_not_hide_the_law() -> None:
+    """Rates grow without bounds beside y = 0: no first guess can be followed from there."""
+    names = ("x", "y")
+    rates = ("0.8*cos(x)*cos(y)/sin(y)", "3*sin(x) - 1.6*sin(x)*sin(y)*sin(y)")
+    rng = np.random.default_rng(2)
+    t, starts = np.linspace(0.0, 1.0, 30), rng.uniform(-2.5, 2.5, (12, 2))
+    blank = Samples.of([(t, np.zeros((30, 2))) for _ in starts])
+    solved = Flow.of([parse(r, names) for r in rates], names).solve(
+        blank, starts, {}, tolerance=1e-9
+    )
+    whole = np.repeat(solved.reached == 30, 30)
+    clean, run = solved.states[whole], np.repeat(np.arange(12.0), 30)[whole]
+    x, y = (clean + 0.005 * rng.normal(size=clean.shape)).T
+    log = {"t": blank.times[whole], "x": x, "y": y, "run": run}
+    outcome = alder.discover_states(log, states=["x", "y"], group="run")
+    assert outcome.refusal is None
+    grid = np.meshgrid(np.linspace(-2.0, 2.0, 8), np.linspace(0.4, 2.2, 8))
+    rows = {"x": grid[0].ravel(), "y": grid[1].ravel()}
+    for name, rate in zip(names, rates, strict=True):
+        true = evaluate(parse(rate, names), rows, {})
+        assert outcome.laws[name].predict(rows) == pytest.approx(true, abs=0.05)

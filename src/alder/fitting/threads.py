@@ -1,9 +1,11 @@
-"""How many threads fits may use when nobody says: all cores, or fewer within a block."""
+"""How many threads fits and matrix products may use: all cores, or fewer within a block."""
 
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
+from typing import Any, cast
 
 _LIMIT: ContextVar[int | None] = ContextVar("alder_threads", default=None)
 
@@ -21,3 +23,14 @@ def limit_threads(limit: int) -> Generator[None]:
         yield
     finally:
         _LIMIT.reset(token)
+
+
+@contextmanager
+def limit_matrix_threads(limit: int) -> Generator[None]:
+    """Keep matrix products within the block to so many threads.
+
+    Sums are rounded in another order with every number of threads. Where a choice hangs on the last
+    digit, one thread gives the same answer on a computer of any size.
+    """
+    with cast("Any", import_module("threadpoolctl")).threadpool_limits(limit):
+        yield

@@ -13,6 +13,7 @@ from alder.expr.text import parse
 from alder.fitting.delay import delayed
 from alder.fitting.samples import Samples
 from alder.fitting.smoothing import smooth
+from alder.fitting.threads import limit_matrix_threads
 from alder.kernel.solver import announce
 from alder.proposers.states.excitation import unmoved_input, unmoved_state
 from alder.proposers.states.finding import Found, Setting, find, find_delay
@@ -85,7 +86,7 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     require_columns(mirrored, setting.columns, where="states and inputs")
     samples = read_samples(rows, setting, time, group)
     public, held = hold_back(samples)
-    with Vault.hold(held) as vault:
+    with Vault.hold(held) as vault, limit_matrix_threads(1):
         kept = _Kept(vault, len(held.times), longest_span(held))
         return _Discovery(setting, public, kept, known or {}, watch or str).run()
 

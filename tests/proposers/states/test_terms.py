@@ -108,6 +108,15 @@ def test_integrals_of_a_rate_along_its_solution_are_the_samples() -> None:
         assert along.sides[samples.rows_of(segment)].mean() == pytest.approx(0.0, abs=1e-12)
 
 
+def test_integrals_along_the_samples_themselves_need_no_model() -> None:
+    """Between samples they are read off a spline, which is rougher than a solution."""
+    _, samples = _followed()
+    problem = Problem(samples, ("x",), np.array([1e-3]), samples.states)
+    beside = Along.beside(problem)
+    column = -1.2 * beside.block(Term(parse("x/(k + x)", ("x",)), 5, (0.4,)))[:, 0]
+    assert column == pytest.approx(beside.sides[:, 0], abs=1e-4)
+
+
 @settings(max_examples=20, deadline=None)
 @given(first=st.floats(0.1, 1.5))
 def test_numbers_inside_settle_from_far(first: float) -> None:
