@@ -11,10 +11,11 @@ from alder.expr.nodes import Apply, Expr
 from alder.expr.text import parse, to_text
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import shoot
-from alder.proposers.states.along import Along
 from alder.proposers.states.model import Model, Pick, Problem, make_flow
-from alder.proposers.states.shapes import make_library
-from alder.proposers.states.terms import Library, Term, moved
+from alder.proposers.states.paths import along_samples, along_solution
+from alder.proposers.summands.along import Along
+from alder.proposers.summands.shapes import make_library
+from alder.proposers.summands.terms import Library, Term, moved
 
 COLUMNS: tuple[str, ...] = ("x", "y")
 ALL = ("add", "sub", "mul", "div", "pow", "powp", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs")
@@ -97,7 +98,7 @@ def _followed() -> tuple[Along, Samples]:
     flow, values = make_flow(picks, problem)
     samples = blank.with_states(flow.solve(blank, np.array([[2.0], [0.7]]), values).states)
     shot = shoot(flow, samples, values, samples.start_rows(), problem.sigma)
-    return Along.of(Model(picks, shot), shot, problem), samples
+    return along_solution(Model(picks, shot), shot, problem), samples
 
 
 def test_integrals_of_a_rate_along_its_solution_are_the_samples() -> None:
@@ -112,7 +113,7 @@ def test_integrals_along_the_samples_themselves_need_no_model() -> None:
     """Between samples they are read off a spline, which is rougher than a solution."""
     _, samples = _followed()
     problem = Problem(samples, ("x",), np.array([1e-3]), samples.states)
-    beside = Along.beside(problem)
+    beside = along_samples(problem)
     column = -1.2 * beside.block(Term(parse("x/(k + x)", ("x",)), 5, (0.4,)))[:, 0]
     assert column == pytest.approx(beside.sides[:, 0], abs=1e-4)
 

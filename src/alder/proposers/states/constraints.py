@@ -16,7 +16,7 @@ from alder.expr.nodes import Expr
 from alder.fitting.constrained import Constraint
 from alder.fitting.flows import Flow
 from alder.proposers.states.model import Problem
-from alder.proposers.states.terms import Library
+from alder.proposers.summands.terms import Library
 
 _POINTS = 60  # at which a quantity is asked to stay
 _WEIGHT = 100.0  # of a relative change, in units of noise: one in a hundred is a sure refusal

@@ -25,9 +25,9 @@ from alder.proposers.states.search import (
     terms_length,
     weak_picks,
 )
-from alder.proposers.states.shapes import make_library
 from alder.proposers.states.sharing import share
-from alder.proposers.states.terms import Library
+from alder.proposers.summands.shapes import make_library
+from alder.proposers.summands.terms import Library
 
 Route: TypeAlias = Literal["smoothed derivatives", "weak form", "one-step regression", "shooting"]
 

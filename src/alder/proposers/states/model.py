@@ -13,7 +13,7 @@ from alder.expr.operators import operator
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot
-from alder.proposers.states.terms import Library, Term
+from alder.proposers.summands.terms import Library, Term
 
 COARSE = 1e-3
 """Share of a state's spread that is assumed as noise at first, until residuals show less."""

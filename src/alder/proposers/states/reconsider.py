@@ -11,12 +11,13 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.proposers.states.along import Along, Settled, is_tame
-from alder.proposers.states.alternatives import Offer, alternatives
 from alder.proposers.states.model import COARSE, Model, Pick, Problem, named
+from alder.proposers.states.paths import along_samples, along_solution
 from alder.proposers.states.search import costs_of, polish, tie_cost
 from alder.proposers.states.sharing import share
-from alder.proposers.states.terms import Library, Term
+from alder.proposers.summands.along import Along, Settled, is_tame
+from alder.proposers.summands.alternatives import Offer, alternatives
+from alder.proposers.summands.terms import Library, Term
 
 _ROUNDS = 4
 _LEAST_GAIN = 1e-3
@@ -83,7 +84,7 @@ def _of_one(
     state, usable, tried = asked
     shot = best.model.shot
     assert shot is not None
-    along = Along.of(best.model, shot, problem)
+    along = along_solution(best.model, shot, problem)
     others = tuple(pick for pick in best.model.picks if pick.state != state)
     for found in _sums(along, state, problem, usable, others):
         picks = (*others, *_picks(found, state))
@@ -101,7 +102,7 @@ def _of_one(
 
 def read(problem: Problem, library: Library, level: int) -> tuple[Pick, ...]:
     """Choose the terms of every rate along the smoothed samples, where no model follows them."""
-    along, usable = Along.beside(problem), library.finer(level)
+    along, usable = along_samples(problem), library.finer(level)
     picks: tuple[Pick, ...] = ()
     for state in range(len(problem.states)):
         if state not in problem.known:

@@ -33,13 +33,12 @@ from alder.proposers.states.model import (
     structures,
     with_fitted,
 )
-from alder.proposers.states.terms import Library
+from alder.proposers.summands.alternatives import MOST_TERMS
+from alder.proposers.summands.terms import Library
 
 _ROUNDS = 8
 _LEAST_GAIN = 1e-3
 _SIMPLE = 2  # the level whose terms say what the noise of a step is
-MOST_TERMS = 10
-"""Summands of one rate, at most."""
 _FOLLOWED = 10.0  # times the span of the samples
 _SURPRISE = 2.0 * np.log(1000.0)  # one in a thousand laws of nature does so
 

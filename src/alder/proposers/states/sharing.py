@@ -6,7 +6,7 @@ from typing import Any, cast
 from alder.expr.text import to_text
 from alder.proposers.states.model import Model, Pick, Problem
 from alder.proposers.states.search import polish
-from alder.proposers.states.terms import Library
+from alder.proposers.summands.terms import Library
 
 _BY_CHANCE = 0.01  # share of true equalities that are taken for two numbers
 _ALIKE = 0.2  # of the larger coefficient: beyond, two are not tried as one

@@ -14,11 +14,12 @@ from alder.arrays import FloatArray
 from alder.expr.nodes import Const, Var
 from alder.fitting.descriptions import Search, shortest
 from alder.fitting.layers import gains_of
-from alder.proposers.states.along import Along, Settled
-from alder.proposers.states.search import MOST_TERMS
-from alder.proposers.states.shapes import SUMMED
-from alder.proposers.states.terms import Term
+from alder.proposers.summands.along import Along, Settled
+from alder.proposers.summands.shapes import SUMMED
+from alder.proposers.summands.terms import Term
 
+MOST_TERMS = 10
+"""Summands of one rate, at most."""
 _WIDTH = 120  # sets of one size that are followed
 _COMPARED = 400  # sets that are as short as others, scales inside included
 _SETTLED = 60  # of different terms, whose numbers inside are fitted

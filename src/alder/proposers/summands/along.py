@@ -1,6 +1,6 @@
-r"""Terms along the solution of a fitted system, as columns of a regression of the samples.
+r"""Terms where they are needed, as columns of a regression: on rows, or along a solution.
 
-Along a solution $\hat x(t)$ that follows the samples, a rate's coefficients obey
+Along a solution $\hat x(t)$ that follows samples, a rate's coefficients obey
 
 $$x_i(t_k) = s_i + \sum_j c_{ij} \int^{t_k} \theta_j(\hat x(t))\, dt + \varepsilon_k ,$$
 
@@ -10,19 +10,15 @@ numbers inside of them fitted, without a system being solved for each.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
-from alder.fitting.samples import Samples
-from alder.fitting.shooting import Shot
 from alder.fitting.subsets import least_squares
-from alder.proposers.states.model import Model, Problem, make_flow
-from alder.proposers.states.terms import Library, Term, moved
+from alder.proposers.summands.terms import Library, Term, moved
 
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _SETTLINGS = 12
 _HALVINGS = 4
 _FARTHEST = 1.5  # of one step of a number inside, in its logarithm
@@ -44,10 +40,11 @@ class Settled:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Along:
-    """A solution where terms are needed, and the samples beside it, starts taken out.
+    """Where terms are needed, and what they are to say there.
 
-    `table` (points, columns) holds states and inputs, `weights` (rows, 4) what the points between
-    a sample and the next count; rows without weights stand for themselves, as in maps.
+    `table` (points, columns) holds states and inputs. Along a solution `weights` (rows, 4) say what
+    the points between a sample and the next count, and `sides` (rows, states) are samples with
+    the starts taken out. Without weights, rows stand for themselves.
     """
 
     columns: tuple[str, ...]
@@ -58,25 +55,9 @@ class Along:
     seen: dict[Term, FloatArray] = field(default_factory=dict[Term, FloatArray])
 
     @staticmethod
-    def of(model: Model, shot: Shot, problem: Problem) -> "Along":
-        """Follow a fitted model from sample to sample."""
-        if problem.discrete:
-            return _stepped(problem.columns, shot.samples, shot.solution.states)
-        flow, values = make_flow(model.picks, problem)
-        path, weights = _dense(shot.samples)
-        followed = flow.solve(path, shot.starts, values).states
-        return _followed(problem.columns, shot.samples, followed, path, weights)
-
-    @staticmethod
-    def beside(problem: Problem) -> "Along":
-        """Follow the smoothed samples themselves, where no model does."""
-        samples = problem.samples
-        if problem.discrete:
-            return _stepped(problem.columns, samples, samples.states)
-        path, weights = _dense(samples)
-        parts = [(samples.rows_of(s), path.rows_of(s)) for s in range(samples.n_segments)]
-        followed = [_spline(samples.times[a], problem.near[a], path.times[b]) for a, b in parts]
-        return _followed(problem.columns, samples, np.concatenate(followed), path, weights)
+    def rows(columns: tuple[str, ...], table: FloatArray, sides: FloatArray) -> "Along":
+        """Return rows that stand for themselves: rates beside states, or next samples."""
+        return Along(columns, table, np.zeros((0, 0)), np.zeros(0, dtype=np.int64), sides)
 
     def blocks(self, terms: Sequence[Term]) -> FloatArray:
         """Return terms and their derivatives by numbers inside, (rows, 1 + most, terms)."""
@@ -147,12 +128,12 @@ class Along:
         """Integrate columns at the points up to every sample, starts taken out."""
         if not len(self.weights):
             return values
-        shaped = values.reshape(len(self.weights), len(_POINTS), *values.shape[1:])
+        shaped = values.reshape(*self.weights.shape, *values.shape[1:])
         steps = np.zeros((int(self.firsts[-1]), *values.shape[1:]))
         after_first = np.ones(len(steps), dtype=np.bool_)
         after_first[self.firsts[:-1]] = False
         steps[after_first] = np.einsum("kg,kg...->k...", self.weights, shaped)
-        return _centred(np.cumsum(steps, axis=0), self.firsts)
+        return centred(np.cumsum(steps, axis=0), self.firsts)
 
 
 def is_tame(columns: FloatArray) -> bool:
@@ -160,67 +141,10 @@ def is_tame(columns: FloatArray) -> bool:
     return bool((np.abs(columns) < _WILD).all())
 
 
-def _centred(columns: FloatArray, firsts: NDArray[np.int64]) -> FloatArray:
+def centred(columns: FloatArray, firsts: NDArray[np.int64]) -> FloatArray:
     """Take the mean of every segment away."""
     lengths = np.diff(firsts)
     means = np.add.reduceat(columns, firsts[:-1], axis=0) / lengths.reshape(
         -1, *[1] * (columns.ndim - 1)
     )
     return columns - np.repeat(means, lengths, axis=0)
-
-
-def _stepped(columns: tuple[str, ...], samples: Samples, states: FloatArray) -> Along:
-    """Return steps of a map: every sample that has one before it, and that one."""
-    table = np.concatenate([states, samples.inputs], axis=1)
-    joint = np.ones(len(table), dtype=np.bool_)
-    joint[samples.firsts[:-1]] = False
-    after = np.flatnonzero(joint)
-    none, firsts = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
-    return Along(columns, table[after - 1], none, firsts, samples.states[after])
-
-
-def _followed(
-    columns: tuple[str, ...],
-    samples: Samples,
-    followed: FloatArray,
-    path: Samples,
-    weights: FloatArray,
-) -> Along:
-    at_points = np.ones(len(followed), dtype=np.bool_)
-    at_points[path.firsts[:-1]] = False
-    table = np.concatenate([followed, path.inputs], axis=1)[at_points]
-    sides = _centred(samples.states, samples.firsts)
-    return Along(columns, table, weights, samples.firsts, sides)
-
-
-def _dense(samples: Samples) -> tuple[Samples, FloatArray]:
-    """Return the points of quadrature as samples without states, and their weights."""
-    dense = [_between(samples, s) for s in range(samples.n_segments)]
-    path = Samples.of(
-        [(t, np.zeros((len(t), samples.n_states))) for t, _, _ in dense],
-        [inputs for _, inputs, _ in dense],
-    )
-    return path, np.concatenate([weights for _, _, weights in dense])
-
-
-def _spline(t: FloatArray, x: FloatArray, at: FloatArray) -> FloatArray:
-    from scipy.interpolate import CubicSpline  # pyright: ignore[reportMissingTypeStubs]
-
-    return np.asarray(cast("Any", CubicSpline)(t, x)(at), dtype=np.float64)
-
-
-def _between(samples: Samples, segment: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the first time of a segment and the points of quadrature after it.
-
-    With the inputs there, and the weights of the points of every interval.
-    """
-    part = samples.rows_of(segment)
-    t = samples.times[part]
-    half = np.diff(t) / 2.0
-    points = ((t[:-1] + half)[:, None] + half[:, None] * _POINTS).ravel()
-    inputs = np.repeat(samples.inputs[part][:-1], len(_POINTS), axis=0)
-    return (
-        np.concatenate([t[:1], points]),
-        np.concatenate([samples.inputs[part][:1], inputs]),
-        half[:, None] * _WEIGHTS,
-    )

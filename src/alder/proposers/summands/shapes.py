@@ -14,7 +14,7 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Param, Var
 from alder.expr.operators import operator
-from alder.proposers.states.terms import Library, Term
+from alder.proposers.summands.terms import Library, Term
 
 _MOST_MONOMIALS = 56  # of one degree: beyond it the degree is left out
 _HIGHEST = 5
