@@ -175,4 +175,6 @@ def _solved(
     c = least_squares(columns, y, 1e-14)
     left = y - columns @ c
     rest = float(left @ left)
-    return Subset(key, c / scale[:, chosen].ravel(), rest, rest + float(costs[chosen].sum()))
+    # What solving leaves of a column that is not there is rounding, and means nothing.
+    coefficients = np.where(columns.any(axis=0), c / scale[:, chosen].ravel(), 0.0)
+    return Subset(key, coefficients, rest, rest + float(costs[chosen].sum()))

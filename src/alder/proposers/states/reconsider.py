@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.proposers.states.constraints import allowed
 from alder.proposers.states.model import COARSE, Model, Pick, Problem, named
 from alder.proposers.states.paths import along_samples, along_solution
 from alder.proposers.states.search import costs_of, polish, tie_cost
 from alder.proposers.states.sharing import share
 from alder.proposers.summands.along import Along, Settled, is_tame
 from alder.proposers.summands.alternatives import Offer, alternatives
+from alder.proposers.summands.modulated import Permitted, modulated
 from alder.proposers.summands.terms import Library, Term
 
 _ROUNDS = 4
@@ -24,6 +27,7 @@ _LEAST_GAIN = 1e-3
 _MAY_SHARE = 30.0  # what rates may save by having numbers in common
 _MOVED = 0.2  # of the noise: a solution that moved less is the same
 _COMMON = 6  # level of the commonest terms
+_TRIED = 8  # sums of one rate that are fitted by shooting
 
 
 def reconsider(model: Model, problem: Problem, library: Library, level: int) -> Model:
@@ -120,8 +124,23 @@ def _sums(
         return []
     offer = Offer(usable.terms, blocks, costs_of(problem, usable)[state])
     offer = offer.with_lent(along, _lent(others), tie_cost(len(others)))
-    spread = float(problem.samples.states[:, state].std())
-    return alternatives(along, state, (float(problem.sigma[state]), COARSE * spread), offer)
+    sigma = float(problem.sigma[state])
+    coarse = COARSE * float(problem.samples.states[:, state].std())
+    found = [
+        *alternatives(along, state, (sigma, coarse), offer),
+        *modulated(along, along.sides[:, state], sigma, usable, _permitted(problem, state)),
+    ]
+    n_rows = problem.samples.states.size
+    return sorted(
+        found, key=lambda one: one.rest + sum(usable.price(term, n_rows) for term in one.terms)
+    )[:_TRIED]
+
+
+def _permitted(problem: Problem, state: int) -> Permitted:
+    def permitted(terms: Sequence[Term]) -> NDArray[np.bool_]:
+        return allowed(problem, Library(problem.columns, tuple(terms)))[state]
+
+    return permitted
 
 
 def _picks(found: Settled, state: int) -> tuple[Pick, ...]:

@@ -15,7 +15,6 @@ from functools import lru_cache
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.expr.nodes import Expr
 from alder.fitting.constrained import project
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
@@ -268,16 +267,14 @@ def _length(
 
 def terms_length(picks: Sequence[Pick], problem: Problem, library: Library) -> float:
     """Return what the terms of a model cost."""
-    cost_of = _cost_of_each(library, problem.samples.states.size)
+    every, n_rows = _whole(library), problem.samples.states.size
     tie = tie_cost(len(picks))
-    return float(sum(cost_of[p.term.expr] if p.tied is None else tie for p in picks))
+    return float(sum(every.price(p.term, n_rows) if p.tied is None else tie for p in picks))
 
 
 @lru_cache(maxsize=16)  # a library is the same object throughout a search
-def _cost_of_each(library: Library, n_rows: int) -> dict[Expr, float]:
-    every = library.finer(library.top)
-    costs = every.costs(n_rows).tolist()
-    return {term.expr: cost for term, cost in zip(every.terms, costs, strict=True)}
+def _whole(library: Library) -> Library:
+    return library.finer(library.top)
 
 
 def tie_cost(n_picks: int) -> float:

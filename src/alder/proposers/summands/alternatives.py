@@ -11,11 +11,12 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.expr.nodes import Const, Var
+from alder.expr.nodes import Apply, Const, Expr, Var, parameters
 from alder.fitting.descriptions import Search, shortest
 from alder.fitting.layers import gains_of
 from alder.proposers.summands.along import Along, Settled
-from alder.proposers.summands.shapes import SUMMED
+from alder.proposers.summands.building import times
+from alder.proposers.summands.rarer import MANY
 from alder.proposers.summands.terms import Term
 
 MOST_TERMS = 10
@@ -26,7 +27,7 @@ _SETTLED = 60  # of different terms, whose numbers inside are fitted
 _TRIED = 6
 _FARTHEST = 0.7  # of a step of a number inside, in its logarithm: the grid is as fine
 _COARSER = 3.0  # times the noise
-_MOST_SUMMED = 48  # functions of sums that are compared
+_MOST_OF_MANY = 48  # functions of sums that are compared
 _SIMPLE, _MOST_SIMPLE = 2, 30  # level of terms that laws often hold several of, and how many
 
 
@@ -55,8 +56,8 @@ class Offer:
     def narrowed(self, y: FloatArray) -> "Offer":
         """Keep of functions of sums those that take most from the squares beside linear terms."""
         levels = np.array([term.level for term in self.terms])
-        summed = np.flatnonzero((levels == SUMMED) & np.isfinite(self.costs))
-        if len(summed) <= _MOST_SUMMED:
+        summed = np.flatnonzero((levels == MANY) & np.isfinite(self.costs))
+        if len(summed) <= _MOST_OF_MANY:
             return self
         linear = [i for i, term in enumerate(self.terms) if isinstance(term.expr, Const | Var)]
         Q, _ = np.linalg.qr(self.blocks[:, 0, linear])
@@ -66,8 +67,8 @@ class Offer:
         rest = y - Q @ (Q.T @ y)
         along = np.einsum("n,nqp->qp", rest, left)[None]
         gains = gains_of(along, np.einsum("nqp,nrp->qrp", left, left)[None])[0]
-        best = summed[np.argsort(-gains, kind="stable")[:_MOST_SUMMED]]
-        kept: list[int] = sorted([*np.flatnonzero(levels != SUMMED).tolist(), *best.tolist()])
+        best = summed[np.argsort(-gains, kind="stable")[:_MOST_OF_MANY]]
+        kept: list[int] = sorted([*np.flatnonzero(levels != MANY).tolist(), *best.tolist()])
         return Offer(tuple(self.terms[i] for i in kept), self.blocks[:, :, kept], self.costs[kept])
 
     def base(self) -> tuple[int, ...]:
@@ -144,6 +145,28 @@ def _pruned(along: Along, best: _Sum, y: FloatArray, sigma: float) -> _Sum:
             break
         best = shorter
     return best
+
+
+def partners(sums: Sequence[Sequence[Term]], columns: Sequence[str]) -> tuple[Term, ...]:
+    """Return the shapes of sums with their numbers, alone and times each column.
+
+    A shape that takes part once often does so again, multiplied by something else.
+    """
+    found: list[Term] = []
+    for term in (term for terms in sums for term in terms if term.values):
+        core = _unmultiplied(term.expr)
+        if parameters(core) == parameters(term.expr):
+            every = (core, *(times(Var(name), core) for name in columns))
+            found.extend(Term(expr, term.level, term.values) for expr in every)
+    return tuple(dict.fromkeys(found))
+
+
+def _unmultiplied(expr: Expr) -> Expr:
+    if isinstance(expr, Apply) and expr.operator.name == "mul":
+        left, right = expr.arguments
+        if isinstance(left, Var):
+            return right
+    return expr
 
 
 def _is_near(terms: Sequence[Term], coefficients: FloatArray) -> bool:

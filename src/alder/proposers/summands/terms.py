@@ -1,7 +1,9 @@
 """Terms that a rate may be a sum of, with numbers inside, and what each costs in a description."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -56,13 +58,14 @@ class Library:
     between: tuple[Term, ...] = ()
 
     def costs(self, n_rows: int) -> FloatArray:
-        r"""Return $\ln n (1 + q) + 2 \ln p$ for each: q parameters inside, p shapes as simple."""
-        shapes = {term.expr: term.level for term in self.terms}
-        n_up_to = {top: sum(level <= top for level in shapes.values()) for top in self.levels}
-        n_as_simple = np.array([n_up_to[term.level] for term in self.terms])
-        n_inside = np.array([len(term.values) for term in self.terms])
-        digits = np.log(max(n_rows, 2))
-        return digits * (1.0 + n_inside) + 2.0 * np.log(np.maximum(n_as_simple, 2))
+        """Return what each term costs; see `price`."""
+        return np.array([self.price(term, n_rows) for term in self.terms])
+
+    def price(self, term: Term, n_rows: int) -> float:
+        r"""Return $\ln n (1 + q) + 2 \ln p$: q numbers inside, p shapes as simple as the term."""
+        n_as_simple = sum(n for level, n in _counts(self).items() if level <= term.level)
+        digits = float(np.log(max(n_rows, 2)))
+        return digits * (1.0 + len(term.values)) + 2.0 * float(np.log(max(n_as_simple, 2)))
 
     def values(self, table: FloatArray) -> FloatArray:
         """Evaluate every term on rows (n, columns): (n, terms)."""
@@ -125,3 +128,10 @@ class Library:
     def levels(self) -> tuple[int, ...]:
         """The levels there are."""
         return tuple(sorted({term.level for term in self.terms}))
+
+
+@lru_cache(maxsize=16)  # a library is the same object throughout a search
+def _counts(library: Library) -> dict[int, int]:
+    """Return how many shapes there are of each level."""
+    levels = {term.expr: term.level for term in library.terms}
+    return dict(Counter(levels.values()))

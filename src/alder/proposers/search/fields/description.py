@@ -15,6 +15,8 @@ from alder.records.short import bits_of
 # Relative residuals below this are rounding, which says nothing about a law.
 ROUNDING = 3e-15
 _EXACT = 1e-12
+# Of all terms together: the numbers inside of them are rounded too.
+_EPSILON = 2.0 * float(np.finfo(np.float64).eps)
 _NODE_BITS = 5.0
 # Laws longer than the shortest by so many bits are not kept; rivals are far nearer.
 _FAR = 2_000.0
@@ -25,13 +27,17 @@ _MODERATE = 31
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A law of a rate: tree, values of parameters, what it leaves, and its length in bits."""
+    """A law of a rate: tree, values of parameters, what it leaves, and its length in bits.
+
+    `rounding` is what it would leave if it were true: terms that cancel each other round more.
+    """
 
     structure: Expr
     values: Mapping[str, float]
     rest: float
     length: float
     label: str
+    rounding: float = ROUNDING
 
     @property
     def is_plain(self) -> bool:
@@ -64,23 +70,25 @@ class Fields:
     def is_exact(self) -> bool:
         """Say whether a law of moderate size is exact to rounding, whatever its numbers."""
         return any(
-            one.rest <= ROUNDING and size(one.structure) <= _MODERATE for one in self.found.values()
+            one.rest <= one.rounding and size(one.structure) <= _MODERATE
+            for one in self.found.values()
         )
 
     def add(self, ratio: Ratio, label: str) -> None:
         """Keep a law, where its values are sound and it is not too large."""
         with np.errstate(all="ignore"):
             rest = self.rest_of(ratio.values())
+            rounding = self._rounding(ratio)
         if not np.isfinite(rest):
             return
         bits = ratio.bits + sum(bits_of(v) for v in ratio.inner.values())
-        length = self.length_of(rest, ratio.weight, bits)
+        length = self.length_of(max(rest, rounding), ratio.weight, bits)
         if length > self.best + _FAR:
             return
         tree, values = written(ratio)
         used = {name: values[name] for name in parameters(tree)}
         if size(tree) <= self.max_nodes:
-            self.keep(Field(tree, used, rest, length, label))
+            self.keep(Field(tree, used, rest, length, label, rounding))
 
     def keep(self, field: Field) -> None:
         """Keep a law; of two equal ones the shorter."""
@@ -92,6 +100,11 @@ class Fields:
     def rest_of(self, values: FloatArray) -> float:
         """Return the root mean square error, relative to each row."""
         return float(np.sqrt(np.mean(np.square((self.y - values) / self.scale))))
+
+    def _rounding(self, ratio: Ratio) -> float:
+        """Return what rounding alone may leave of a law, relative to each row."""
+        size = float(np.sqrt(np.mean(np.square(ratio.sizes() / self.scale))))
+        return float(np.clip(_EPSILON * size, ROUNDING, _EXACT))
 
     def length_of(self, rest: float, n_nodes: int, bits: float) -> float:
         """Return the description length of the rows under a law, in bits."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from alder.arrays import FloatArray
 from alder.expr.nodes import size
-from alder.proposers.search.fields.description import ROUNDING, Fields
+from alder.proposers.search.fields.description import Fields
 from alder.proposers.search.fields.monomials import Exponents
 from alder.proposers.search.fields.ratio import Ratio, Sum, divided
 from alder.proposers.search.fields.relation import COEFFICIENT_BITS, EPSILON, Scaled, sparsest
@@ -75,7 +75,7 @@ def _is_worth_it(fields: Fields, space: Space, n_rows: int, smallest: float, pri
     """
     if smallest > _NEARLY and (space.n_columns > _SMALL or len(space.below) > 1):
         return False
-    exact = [one for one in fields.found.values() if one.rest <= ROUNDING]
+    exact = [one for one in fields.found.values() if one.rest <= one.rounding]
     if exact and space.n_columns > _SMALL + 2 * min(size(one.structure) for one in exact):
         return False
     return n_rows * float(np.log2(max(smallest, EPSILON))) + price <= fields.best

@@ -13,6 +13,7 @@ from alder.proposers.search.fields.exploring import look
 from alder.proposers.search.fields.further import Ranges, bends, ridges
 from alder.proposers.search.fields.lent import Part, borrow
 from alder.proposers.search.fields.monomials import Atoms
+from alder.proposers.search.fields.shaped import shaped
 from alder.proposers.search.fields.spaces import (
     Space,
     lifted_atoms,
@@ -58,6 +59,7 @@ def find_fields(  # noqa: PLR0913 (all that a search needs)
         lambda: look(fields, _lifted_ratios(columns, n, allowed, floors)),
         lambda: ridges(fields, allowed),
         lambda: bends(fields, allowed, ranges),
+        lambda: shaped(fields, allowed, floors),
     ]
     with np.errstate(all="ignore"):
         for stage in stages:

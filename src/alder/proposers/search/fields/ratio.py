@@ -15,6 +15,8 @@ from alder.records.short import FREE_BITS, bits_of
 Sum: TypeAlias = Mapping[Exponents, float]
 # A difference of coefficients below this share of them is nothing.
 _CANCELS = 1e-9
+# Nodes of an atom that is written again in every term.
+_SMALL = 2
 
 
 @final
@@ -34,6 +36,18 @@ class Ratio:
         if self.above:
             found = found + self._sum(self.above) / self._sum(self.below)
         return found
+
+    def sizes(self) -> FloatArray:
+        """Return the sizes of all terms on each row, added up: rounding is a share of them."""
+        found = self._sizes(self.whole)
+        if self.above:
+            found = found + self._sizes(self.above) / np.abs(self._sum(self.below))
+        return found
+
+    def _sizes(self, terms: Sum) -> FloatArray:
+        if not terms:
+            return np.zeros(len(self.atoms.values))
+        return np.abs(self.atoms.columns(list(terms))) @ np.abs(list(terms.values()))
 
     def _sum(self, terms: Sum) -> FloatArray:
         if not terms:
@@ -136,12 +150,29 @@ def _minus(ratio: Ratio, quotient: Exponents, number: float) -> Ratio | None:
 
 
 def _sum_tree(ratio: Ratio, terms: Sum, values: dict[str, float]) -> Expr | None:
+    """Write a sum, a shape that several terms have in common once."""
+    place = _common_shape(ratio, terms)
+    if place is not None:
+        inside = {(*e[:place], 0, *e[place + 1 :]): v for e, v in terms.items() if e[place] == 1}
+        factor = _sum_tree(ratio, inside, values)
+        assert factor is not None
+        product = _op("mul", factor, ratio.atoms.exprs[place])
+        others = _sum_tree(ratio, {e: v for e, v in terms.items() if e[place] != 1}, values)
+        return product if others is None else _op("add", others, product)
     tree: Expr | None = None
     for e, number in sorted(terms.items(), key=lambda pair: pair[1] < 0.0):
         negative = number < 0.0 and tree is not None
         term = _term(ratio, e, -number if negative else number, values)
         tree = term if tree is None else _op("sub" if negative else "add", tree, term)
     return tree
+
+
+def _common_shape(ratio: Ratio, terms: Sum) -> int | None:
+    """Return the place of an atom, larger than a function of one variable, of several terms."""
+    for place, size in enumerate(ratio.atoms.sizes):
+        if size > _SMALL and sum(e[place] == 1 for e in terms) > 1:
+            return place
+    return None
 
 
 def _term(ratio: Ratio, e: Exponents, number: float, values: dict[str, float]) -> Expr:

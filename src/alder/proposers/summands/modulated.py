@@ -1,0 +1,259 @@
+r"""One shape with numbers inside that multiplies a sum of columns, beside simple terms.
+
+$$\dot y = \sum_b c_b\, b(x) + \Bigl(\sum_m a_m\, m\Bigr)\, g(x_i; \theta), \qquad
+  m \in \{1, x_1, x_2, \dots\}$$
+
+A current is a conductance times what drives it, $(x - E)\, g(x)$; a conversion is what is left
+times its speed, $(1 - z)\, k(T)$. The products share their numbers, so that they are looked for
+together: linear in all but $\theta$, which few steps settle for every shape.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alder.arrays import FloatArray
+from alder.expr.nodes import Apply, Const, Expr, Param, Var, variables
+from alder.fitting.subsets import least_squares
+from alder.proposers.summands.along import Along, Settled, is_tame
+from alder.proposers.summands.building import plus, times
+from alder.proposers.summands.terms import Library, Term, moved
+
+_SIMPLEST, _MOST_BASE = 2, 20  # level of simple terms that stand beside, and how many
+_FOLLOWED = 10  # shapes whose numbers are settled
+_STEPS, _HALVINGS = 20, 4
+_FARTHEST = 1.0  # of one step of a number inside, in its logarithm
+_SETTLED = 1e-4  # of a gain in squares, in units of noise
+_TOLD_APART = 1e-13
+_NAMES = ("a", "b", "d", "e", "f", "h")  # of the numbers in a sum; shapes have k, w and v
+
+Permitted: TypeAlias = Callable[[Sequence[Term]], NDArray[np.bool_]]
+"""Which terms the rate may have at all."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A shape with its numbers, and the columns that may multiply it."""
+
+    expr: Expr
+    level: int
+    numbers: tuple[float, ...]
+    factors: tuple[Expr, ...]
+
+    def terms(self) -> list[Term]:
+        """Return the products."""
+        return [Term(_product(one, self.expr), self.level, self.numbers) for one in self.factors]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fitted:
+    """A shape beside simple terms: coefficients of both, and the squares that are left."""
+
+    shape: _Shape
+    base: tuple[int, ...]
+    coefficients: FloatArray
+    rest: float
+
+
+def modulated(
+    along: Along, y: FloatArray, scale: float, library: Library, permitted: Permitted
+) -> list[Settled]:
+    """Return sums of simple terms and one such product, the shortest first.
+
+    `y` are the sides of one rate, `scale` the standard deviation of their noise.
+    """
+    search = _Search(along, y / scale, scale, _base(library, permitted))
+    shapes = _shapes(library, permitted)
+    screened = sorted(
+        ((search.screened(same), number) for number, same in enumerate(shapes.values())),
+        key=lambda pair: (pair[0][0], pair[1]),
+    )
+    found: list[tuple[float, Settled]] = []
+    for (rest, shape), _ in screened[:_FOLLOWED]:
+        if shape is not None and np.isfinite(rest):
+            found.append(search.settled(shape))
+    found.sort(key=lambda pair: pair[0])
+    return [settled for length, settled in found if np.isfinite(length)]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """The sides in units of noise, which is `scale`, and simple terms that stand beside."""
+
+    along: Along
+    y: FloatArray
+    scale: float
+    base: tuple[Term, ...]
+
+    def simple(self) -> FloatArray:
+        """Return the columns of simple terms."""
+        return np.column_stack([self.along.block(term)[:, 0] for term in self.base])
+
+    def screened(self, shapes: Sequence[_Shape]) -> tuple[float, _Shape | None]:
+        """Return the best of a shape's numbers to begin with, and what it leaves to first order."""
+        B = self.simple()
+        every = [term for shape in shapes for term in shape.terms()]
+        blocks = self.along.blocks(every)
+        n_factors = len(shapes[0].factors)
+        best: tuple[float, _Shape | None] = (np.inf, None)
+        for number, shape in enumerate(shapes):
+            own = blocks[:, :, number * n_factors : (number + 1) * n_factors]
+            X = np.column_stack([B, own.reshape(len(own), -1)])
+            if is_tame(X):
+                rest = _rest(X, self.y)
+                if rest < best[0]:
+                    best = (rest, shape)
+        return best
+
+    def settled(self, shape: _Shape) -> tuple[float, Settled]:
+        """Settle the numbers, drop what is not needed, and write the products as one term."""
+        fitted = self._turned(shape, tuple(range(len(self.base))))
+        for _ in range(3):
+            if not np.isfinite(fitted.rest):
+                return np.inf, Settled((), np.zeros(0), np.inf)
+            fewer = self._fewer(fitted)
+            if fewer is None:
+                break
+            fitted = self._turned(fewer[0], fewer[1])
+        return self._written(fitted)
+
+    def _columns(self, shape: _Shape, base: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """Return columns of both, and of the products their derivatives by the numbers."""
+        blocks = self.along.blocks(shape.terms())
+        B = self.simple()[:, list(base)]
+        return np.column_stack([B, blocks[:, 0, :]]), blocks[:, 1 : 1 + len(shape.numbers), :]
+
+    def _fit(self, shape: _Shape, base: tuple[int, ...]) -> _Fitted:
+        X, _ = self._columns(shape, base)
+        if not is_tame(X):
+            return _Fitted(shape, base, np.zeros(X.shape[1]), np.inf)
+        c = _solve(X, self.y)
+        left = self.y - X @ c
+        rest = float(left @ left)
+        return _Fitted(shape, base, c, rest if np.isfinite(rest) else np.inf)
+
+    def _turned(self, shape: _Shape, base: tuple[int, ...]) -> _Fitted:
+        """Move the numbers inside by Gauss and Newton's steps, all else solved for."""
+        best = self._fit(shape, base)
+        for _ in range(_STEPS if np.isfinite(best.rest) else 0):
+            X, slopes = self._columns(best.shape, base)
+            weights = best.coefficients[len(base) :]
+            whole = np.column_stack([X, slopes @ weights])
+            if not is_tame(whole):
+                break
+            found = _solve(whole, self.y)[X.shape[1] :]
+            step = np.clip(found, -_FARTHEST, _FARTHEST)
+            before = best.rest
+            for halving in range(_HALVINGS):
+                numbers = moved(best.shape.numbers, (0.5**halving * step).tolist())
+                trial = self._fit(replace(best.shape, numbers=numbers), base)
+                if trial.rest < best.rest:
+                    best = trial
+                    break
+            if before - best.rest <= _SETTLED:
+                break
+        return best
+
+    def _fewer(self, fitted: _Fitted) -> tuple[_Shape, tuple[int, ...]] | None:
+        """Drop columns while that shortens the description; None where all are needed."""
+        X, _ = self._columns(fitted.shape, fitted.base)
+        kept, n_base = list(range(X.shape[1])), len(fitted.base)
+        cost = float(np.log(max(len(self.y), 2)) + 2.0 * np.log(2.0 * len(self.base)))
+        now = fitted.rest
+        while len(kept) > 1:
+            trials = [(_rest(X[:, [j for j in kept if j != out]], self.y), out) for out in kept
+                      if out < n_base or sum(j >= n_base for j in kept) > 1]  # fmt: skip
+            if not trials or min(trials)[0] - now > cost:
+                break
+            now, out = min(trials)
+            kept.remove(out)
+        if len(kept) == X.shape[1]:
+            return None
+        factors = tuple(fitted.shape.factors[j - n_base] for j in kept if j >= n_base)
+        base = tuple(fitted.base[j] for j in kept if j < n_base)
+        return replace(fitted.shape, factors=factors), base
+
+    def _written(self, fitted: _Fitted) -> tuple[float, Settled]:
+        """Write the products as one term, and settle all numbers together."""
+        n_base = len(fitted.base)
+        c, shape = fitted.coefficients, fitted.shape
+        columns = self._columns(shape, fitted.base)[0][:, n_base:]
+        sizes = np.abs(c[n_base:]) * np.linalg.norm(columns, axis=0)
+        order: list[int] = np.argsort(-sizes, kind="stable").tolist()
+        lead, others = order[0], [k for k in order[1:] if c[n_base + k] != 0.0]
+        if not sizes[lead] > 0.0:
+            return np.inf, Settled((), np.zeros(0), np.inf)
+        numbers = [float(c[n_base + k] / c[n_base + lead]) for k in others]
+        parts = [shape.factors[lead]]
+        for name, k in zip(_NAMES, others, strict=False):
+            factor = shape.factors[k]
+            parts.append(Param(name) if isinstance(factor, Const) else times(Param(name), factor))
+        whole = _product(reduce(plus, parts), shape.expr)
+        term = Term(whole, shape.level, (*numbers, *shape.numbers))
+        terms = (*(self.base[place] for place in fitted.base), term)
+        settled = self.along.settle(terms, self.y * self.scale, self.scale)
+        digits = float(np.log(max(len(self.y), 2)))
+        length = settled.rest + digits * (len(terms) + len(term.values))
+        return length, settled
+
+
+def _shapes(library: Library, permitted: Permitted) -> Mapping[Expr, list[_Shape]]:
+    """Return the shapes of one column that are not multiplied yet, at all their numbers."""
+    found: dict[Expr, list[_Shape]] = {}
+    every: tuple[Expr, ...] = (Const(1.0), *map(Var, library.columns))
+    factors: dict[Expr, tuple[Expr, ...]] = {}
+    for term in library.terms:
+        if not term.values or len(variables(term.expr)) != 1 or _is_product(term.expr):
+            continue
+        if term.expr not in factors:
+            products = [Term(_product(one, term.expr), 0, term.values) for one in every]
+            allowed = permitted(products)
+            factors[term.expr] = tuple(f for f, may in zip(every, allowed, strict=True) if may)
+        if factors[term.expr]:
+            shape = _Shape(term.expr, term.level, term.values, factors[term.expr])
+            found.setdefault(term.expr, []).append(shape)
+    return found
+
+
+def _base(library: Library, permitted: Permitted) -> tuple[Term, ...]:
+    """Return the simplest terms, of as many levels as are not too many."""
+    found: tuple[Term, ...] = ()
+    for level in range(_SIMPLEST + 1):
+        terms = [term for term in library.terms if term.level <= level and not term.values]
+        if len(terms) <= _MOST_BASE:
+            found = tuple(t for t, may in zip(terms, permitted(terms), strict=True) if may)
+    if not found:
+        linear = [t for t in library.terms if isinstance(t.expr, Const | Var)]
+        found = tuple(t for t, may in zip(linear, permitted(linear), strict=True) if may)
+    return found
+
+
+def _is_product(expr: Expr) -> bool:
+    """Say whether a column multiplies a shape already."""
+    return (
+        isinstance(expr, Apply)
+        and expr.operator.name == "mul"
+        and any(isinstance(argument, Var) for argument in expr.arguments)
+    )
+
+
+def _product(factor: Expr, shape: Expr) -> Expr:
+    return shape if isinstance(factor, Const) else times(factor, shape)
+
+
+def _solve(X: FloatArray, y: FloatArray) -> FloatArray:
+    size = np.maximum(np.linalg.norm(X, axis=0), 1e-300)
+    return least_squares(X / size, y, _TOLD_APART) / size
+
+
+def _rest(X: FloatArray, y: FloatArray) -> float:
+    left = y - X @ _solve(X, y)
+    rest = float(left @ left)
+    return rest if np.isfinite(rest) else np.inf
