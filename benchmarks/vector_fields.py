@@ -1,4 +1,4 @@
-"""Recovery of random rates: sums, ratios and sines of two or three states that no list holds.
+"""Recovery of random rates: sums, ratios, sines and shapes of states that no list holds.
 
 python benchmarks/vector_fields.py [number of laws] [seed]
 
@@ -20,7 +20,12 @@ from alder.proposers.search.fields.finding import find_fields
 _ALLOWED = {
     "add", "sub", "mul", "div", "pow", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "neg",
 }  # fmt: skip
-_KINDS = ("polynomial", "ratio", "sum of ratios", "sines")
+_KINDS = ("polynomial", "ratio", "sum of ratios", "sines", "a shape", "two shapes")
+_SHAPES = (
+    "{b}/({k} + {a}^{n})", "{b}*exp(-{k}*{a})", "sqrt({k} + {a})", "log({k} + {a})", "{a}^{n}",
+    "{b}*tanh({k}*{a})", "({w} - {b})/(1 + exp({n}*({k} - {a})))", "({w} - {b})*exp(-{k}/{a})",
+    "{b}*{a}/({k} + {a} + {a}^2/{w})", "{a}*{b}/({k} + {a} + {w}*{b})", "exp({a}/({k} + {w}*{a}))",
+)  # fmt: skip
 
 
 def draw(rng: np.random.Generator, kind: str, names: tuple[str, ...]) -> Expr:
@@ -38,6 +43,12 @@ def draw(rng: np.random.Generator, kind: str, names: tuple[str, ...]) -> Expr:
         signs = ["", *(str(rng.choice([" + ", " - "])) for _ in range(n - 1))]
         return "".join(sign + product(most) for sign in signs)
 
+    def shape() -> str:
+        a, b = rng.choice(names, size=2, replace=False)
+        k, w = number(0.3, 2.0), number(0.3, 2.0)
+        form = str(rng.choice(_SHAPES))
+        return f"{number()}*{form.format(a=a, b=b, k=k, w=w, n=number(1.2, 4.0))}"
+
     match kind:
         case "polynomial":
             return parse(total(int(rng.integers(2, 6)), 3), names)
@@ -48,6 +59,10 @@ def draw(rng: np.random.Generator, kind: str, names: tuple[str, ...]) -> Expr:
             return parse(
                 f"{product(2)}/({a} + {number()}) - {product(1)}/({b}^2 + {number()})", names
             )
+        case "a shape":
+            return parse(f"{shape()} - {product(2)}", names)
+        case "two shapes":
+            return parse(f"{shape()} - {shape()} + {number()} - {product(1)}", names)
         case _:
             a, b = rng.choice(names, size=2)
             return parse(f"{number()}*sin({a})*{b} + {number()}*cos({a}) - {product(2)}", names)
@@ -83,7 +98,7 @@ def main() -> None:
         drawn[kind] += 1
         recovered[kind] += good
         if not good:
-            print(f"missed: {to_text(law, names)}")
+            print(f"missed: {to_text(law, names)}", flush=True)
     for kind in _KINDS:
         print(f"{kind:14} {recovered[kind]} of {drawn[kind]}")
     print(f"{np.median(seconds):.2f} CPU s in the median, {max(seconds):.1f} at most")

@@ -171,3 +171,14 @@ def test_a_part_of_another_rate_is_not_looked_for_again() -> None:
 
 def test_a_saturation_with_a_number_inside_is_found() -> None:
     assert_found("1.84*x - 1.45*z*tanh(0.7371*x)")
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        "2.2/(1 + z^3.5) - 0.6*x",
+        "0.9*(1 - x)*exp(2.5 - 3.1/z) - 0.4*x",
+    ],
+)
+def test_sums_of_shapes_with_numbers_inside_are_found(law: str) -> None:
+    assert_found(law)

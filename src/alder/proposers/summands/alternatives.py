@@ -27,7 +27,7 @@ _SETTLED = 60  # of different terms, whose numbers inside are fitted
 _TRIED = 6
 _FARTHEST = 0.7  # of a step of a number inside, in its logarithm: the grid is as fine
 _COARSER = 3.0  # times the noise
-_MOST_OF_MANY = 48  # functions of sums that are compared
+_MOST_OF_MANY = 48  # shapes of which there are many that are compared, beside one of each kind
 _SIMPLE, _MOST_SIMPLE = 2, 30  # level of terms that laws often hold several of, and how many
 
 
@@ -54,21 +54,28 @@ class Offer:
         return Offer((*self.terms, *lent), np.concatenate(wide, axis=2), costs)
 
     def narrowed(self, y: FloatArray) -> "Offer":
-        """Keep of functions of sums those that take most from the squares beside linear terms."""
+        """Keep of the shapes of which there are many those that promise most beside linear terms.
+
+        Of each kind the best stays: what is needed may promise little until all of it is there.
+        """
         levels = np.array([term.level for term in self.terms])
-        summed = np.flatnonzero((levels == MANY) & np.isfinite(self.costs))
-        if len(summed) <= _MOST_OF_MANY:
+        many = np.flatnonzero((levels == MANY) & np.isfinite(self.costs))
+        if len(many) <= _MOST_OF_MANY:
             return self
         linear = [i for i, term in enumerate(self.terms) if isinstance(term.expr, Const | Var)]
         Q, _ = np.linalg.qr(self.blocks[:, 0, linear])
-        left = self.blocks[:, :, summed]
+        left = self.blocks[:, :, many]
         left = left - np.einsum("nr,rqp->nqp", Q, np.einsum("nr,nqp->rqp", Q, left))
         left = left / np.maximum(np.linalg.norm(left, axis=0), 1e-300)
         rest = y - Q @ (Q.T @ y)
         along = np.einsum("n,nqp->qp", rest, left)[None]
         gains = gains_of(along, np.einsum("nqp,nrp->qrp", left, left)[None])[0]
-        best = summed[np.argsort(-gains, kind="stable")[:_MOST_OF_MANY]]
-        kept: list[int] = sorted([*np.flatnonzero(levels != MANY).tolist(), *best.tolist()])
+        best = many[np.argsort(-gains, kind="stable")].tolist()
+        first: dict[Expr, int] = {}
+        for place in best:
+            first.setdefault(self.terms[place].expr, place)
+        promising = {*first.values(), *best[:_MOST_OF_MANY]}
+        kept = sorted([*np.flatnonzero(levels != MANY).tolist(), *promising])
         return Offer(tuple(self.terms[i] for i in kept), self.blocks[:, :, kept], self.costs[kept])
 
     def base(self) -> tuple[int, ...]:

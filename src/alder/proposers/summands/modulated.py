@@ -24,8 +24,8 @@ from alder.proposers.summands.building import plus, times
 from alder.proposers.summands.terms import Library, Term, moved
 
 _SIMPLEST, _MOST_BASE = 2, 20  # level of simple terms that stand beside, and how many
-_FOLLOWED = 10  # shapes whose numbers are settled
-_STEPS, _HALVINGS = 20, 4
+_FOLLOWED = 6  # shapes whose numbers are settled, after a few steps of all of them
+_FIRST_STEPS, _STEPS, _HALVINGS = 8, 20, 4
 _FARTHEST = 1.0  # of one step of a number inside, in its logarithm
 _SETTLED = 1e-4  # of a gain in squares, in units of noise
 _TOLD_APART = 1e-13
@@ -69,15 +69,9 @@ def modulated(
     `y` are the sides of one rate, `scale` the standard deviation of their noise.
     """
     search = _Search(along, y / scale, scale, _base(library, permitted))
-    shapes = _shapes(library, permitted)
-    screened = sorted(
-        ((search.screened(same), number) for number, same in enumerate(shapes.values())),
-        key=lambda pair: (pair[0][0], pair[1]),
-    )
-    found: list[tuple[float, Settled]] = []
-    for (rest, shape), _ in screened[:_FOLLOWED]:
-        if shape is not None and np.isfinite(rest):
-            found.append(search.settled(shape))
+    begun = [search.begun(same) for same in _shapes(library, permitted).values()]
+    followed = sorted((one for one in begun if one is not None), key=lambda one: one.rest)
+    found = [search.settled(one) for one in followed[:_FOLLOWED]]
     found.sort(key=lambda pair: pair[0])
     return [settled for length, settled in found if np.isfinite(length)]
 
@@ -96,25 +90,32 @@ class _Search:
         """Return the columns of simple terms."""
         return np.column_stack([self.along.block(term)[:, 0] for term in self.base])
 
-    def screened(self, shapes: Sequence[_Shape]) -> tuple[float, _Shape | None]:
-        """Return the best of a shape's numbers to begin with, and what it leaves to first order."""
-        B = self.simple()
-        every = [term for shape in shapes for term in shape.terms()]
-        blocks = self.along.blocks(every)
-        n_factors = len(shapes[0].factors)
-        best: tuple[float, _Shape | None] = (np.inf, None)
-        for number, shape in enumerate(shapes):
-            own = blocks[:, :, number * n_factors : (number + 1) * n_factors]
-            X = np.column_stack([B, own.reshape(len(own), -1)])
-            if is_tame(X):
-                rest = _rest(X, self.y)
-                if rest < best[0]:
-                    best = (rest, shape)
-        return best
+    def begun(self, shapes: Sequence[_Shape]) -> _Fitted | None:
+        """Return a shape after a few steps from the likeliest of its numbers.
 
-    def settled(self, shape: _Shape) -> tuple[float, Settled]:
+        These are the best as they are, and the best to first order: either may lead elsewhere.
+        """
+        whole = tuple(range(len(self.base)))
+        fits = [self._fit(shape, whole) for shape in shapes]
+        places = {
+            int(np.argmin([fit.rest for fit in fits])),
+            int(np.argmin([self._foreseen(fit) for fit in fits])),
+        }
+        turned = [self._turned(shapes[place], whole, _FIRST_STEPS) for place in sorted(places)]
+        best = min(turned, key=lambda one: one.rest)
+        return best if np.isfinite(best.rest) else None
+
+    def _foreseen(self, fitted: _Fitted) -> float:
+        """Return what a step of the numbers inside would leave, to first order."""
+        if not np.isfinite(fitted.rest):
+            return np.inf
+        X, moving = self._slopes(fitted)
+        columns = np.column_stack([X, moving])
+        return _rest(columns, self.y) if is_tame(columns) else np.inf
+
+    def settled(self, fitted: _Fitted) -> tuple[float, Settled]:
         """Settle the numbers, drop what is not needed, and write the products as one term."""
-        fitted = self._turned(shape, tuple(range(len(self.base))))
+        fitted = self._turned(fitted.shape, fitted.base)
         for _ in range(3):
             if not np.isfinite(fitted.rest):
                 return np.inf, Settled((), np.zeros(0), np.inf)
@@ -130,6 +131,11 @@ class _Search:
         B = self.simple()[:, list(base)]
         return np.column_stack([B, blocks[:, 0, :]]), blocks[:, 1 : 1 + len(shape.numbers), :]
 
+    def _slopes(self, fitted: _Fitted) -> tuple[FloatArray, FloatArray]:
+        """Return the columns, and what moving the numbers inside changes."""
+        X, slopes = self._columns(fitted.shape, fitted.base)
+        return X, slopes @ fitted.coefficients[len(fitted.base) :]
+
     def _fit(self, shape: _Shape, base: tuple[int, ...]) -> _Fitted:
         X, _ = self._columns(shape, base)
         if not is_tame(X):
@@ -139,13 +145,12 @@ class _Search:
         rest = float(left @ left)
         return _Fitted(shape, base, c, rest if np.isfinite(rest) else np.inf)
 
-    def _turned(self, shape: _Shape, base: tuple[int, ...]) -> _Fitted:
+    def _turned(self, shape: _Shape, base: tuple[int, ...], n_steps: int = _STEPS) -> _Fitted:
         """Move the numbers inside by Gauss and Newton's steps, all else solved for."""
         best = self._fit(shape, base)
-        for _ in range(_STEPS if np.isfinite(best.rest) else 0):
-            X, slopes = self._columns(best.shape, base)
-            weights = best.coefficients[len(base) :]
-            whole = np.column_stack([X, slopes @ weights])
+        for _ in range(n_steps if np.isfinite(best.rest) else 0):
+            X, moving = self._slopes(best)
+            whole = np.column_stack([X, moving])
             if not is_tame(whole):
                 break
             found = _solve(whole, self.y)[X.shape[1] :]

@@ -32,6 +32,7 @@ _HILL_POWERS = (1.5, 2.5)  # from where the others are found
 _BEFORE = (1.1, 1.6, 3.0)  # times the largest number: where a root may end
 _BENDINGS = (0.1, 0.4, 1.5)  # of an exponential's exponent over the column
 _PACES = (0.3, 1.0, 3.0, 9.0)  # of an exponential over the size of the column
+_FINE_PACES = (0.3, 0.6, 1.0, 1.7, 3.0, 5.0, 9.0)
 _SHARES = (0.05, 0.3, 1.5)  # of the size of a column: half of a saturation
 _MIDDLES, _WIDTHS = (0.1, 0.3, 0.5, 0.7, 0.9), (0.2, 0.6, 2.0)  # quantiles; standard deviations
 
@@ -96,7 +97,7 @@ def _slowed(x: Var, column: FloatArray, allowed: set[str]) -> Iterator[tuple[Exp
         yield of("exp", slowed), (size / pace, bending / pace)
         yield of("exp", of("neg", slowed)), (size / pace, bending / pace)
     if (column > 0.0).all():
-        yield from ((of("exp", of("neg", over(_K, x))), (pace * size,)) for pace in _PACES)
+        yield from ((of("exp", of("neg", over(_K, x))), (pace * size,)) for pace in _FINE_PACES)
 
 
 def _any_hills(x: Var, column: FloatArray, allowed: set[str]) -> Iterator[tuple[Expr, _Numbers]]:
