@@ -8,6 +8,8 @@ recovered when it agrees to 1e-8 with the truth on 500 other states of the box.
 
 import sys
 import time
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
@@ -30,42 +32,57 @@ _SHAPES = (
 
 def draw(rng: np.random.Generator, kind: str, names: tuple[str, ...]) -> Expr:
     """Draw a law of one kind; half of the numbers have two digits, the others all of them."""
+    return parse(_Drawn(rng, names).law(kind), names)
 
-    def number(low: float = 0.1, high: float = 3.0) -> str:
-        value = float(rng.uniform(low, high))
-        return f"{value:.2g}" if rng.random() < 0.5 else f"{value:.15g}"
 
-    def product(most: int) -> str:
-        chosen = rng.choice(names, size=int(rng.integers(1, most + 1)))
-        return "*".join([number(), *chosen])
+@final
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """Parts of laws of some states."""
 
-    def total(n: int, most: int) -> str:
-        signs = ["", *(str(rng.choice([" + ", " - "])) for _ in range(n - 1))]
-        return "".join(sign + product(most) for sign in signs)
+    rng: np.random.Generator
+    names: tuple[str, ...]
 
-    def shape() -> str:
-        a, b = rng.choice(names, size=2, replace=False)
-        k, w = number(0.3, 2.0), number(0.3, 2.0)
-        form = str(rng.choice(_SHAPES))
-        return f"{number()}*{form.format(a=a, b=b, k=k, w=w, n=number(1.2, 4.0))}"
+    def law(self, kind: str) -> str:
+        match kind:
+            case "polynomial":
+                return self.total(int(self.rng.integers(2, 6)), 3)
+            case "ratio":
+                above, below = self.total(2, 2), f"{self.number()} + {self.product(2)}"
+                return f"({above})/({below}) - {self.product(1)}"
+            case "sum of ratios":
+                a, b = self.rng.choice(self.names, size=2, replace=False)
+                return (
+                    f"{self.product(2)}/({a} + {self.number()})"
+                    f" - {self.product(1)}/({b}^2 + {self.number()})"
+                )
+            case "a shape":
+                return f"{self.shape()} - {self.product(2)}"
+            case "two shapes":
+                return f"{self.shape()} - {self.shape()} + {self.number()} - {self.product(1)}"
+            case _:
+                a, b = self.rng.choice(self.names, size=2)
+                return (
+                    f"{self.number()}*sin({a})*{b} + {self.number()}*cos({a}) - {self.product(2)}"
+                )
 
-    match kind:
-        case "polynomial":
-            return parse(total(int(rng.integers(2, 6)), 3), names)
-        case "ratio":
-            return parse(f"({total(2, 2)})/({number()} + {product(2)}) - {product(1)}", names)
-        case "sum of ratios":
-            a, b = rng.choice(names, size=2, replace=False)
-            return parse(
-                f"{product(2)}/({a} + {number()}) - {product(1)}/({b}^2 + {number()})", names
-            )
-        case "a shape":
-            return parse(f"{shape()} - {product(2)}", names)
-        case "two shapes":
-            return parse(f"{shape()} - {shape()} + {number()} - {product(1)}", names)
-        case _:
-            a, b = rng.choice(names, size=2)
-            return parse(f"{number()}*sin({a})*{b} + {number()}*cos({a}) - {product(2)}", names)
+    def number(self, low: float = 0.1, high: float = 3.0) -> str:
+        value = float(self.rng.uniform(low, high))
+        return f"{value:.2g}" if self.rng.random() < 0.5 else f"{value:.15g}"
+
+    def product(self, most: int) -> str:
+        chosen = self.rng.choice(self.names, size=int(self.rng.integers(1, most + 1)))
+        return "*".join([self.number(), *chosen])
+
+    def total(self, n: int, most: int) -> str:
+        signs = ["", *(str(self.rng.choice([" + ", " - "])) for _ in range(n - 1))]
+        return "".join(sign + self.product(most) for sign in signs)
+
+    def shape(self) -> str:
+        a, b = self.rng.choice(self.names, size=2, replace=False)
+        k, w = self.number(0.3, 2.0), self.number(0.3, 2.0)
+        form = str(self.rng.choice(_SHAPES))
+        return f"{self.number()}*{form.format(a=a, b=b, k=k, w=w, n=self.number(1.2, 4.0))}"
 
 
 def main() -> None:
