@@ -182,3 +182,20 @@ def test_a_saturation_with_a_number_inside_is_found() -> None:
 )
 def test_sums_of_shapes_with_numbers_inside_are_found(law: str) -> None:
     assert_found(law)
+
+
+def test_an_angle_that_comes_in_by_sine_and_cosine_alone_is_found() -> None:
+    best = assert_found("(9.81*sin(x) - 0.4*z^2*sin(x)*cos(x))/(1.3 - 0.4*cos(x)^2)")
+    assert not best.values
+
+
+def test_numbers_inside_are_moved_with_all_others_so_that_no_term_makes_up_for_them() -> None:
+    """On a short curve a number inside that is a little off looks like many small terms."""
+    s = np.linspace(0.0, 1.0, 100)
+    columns = {"x": 0.1 + 0.3 * s - 0.2 * s**2, "z": 0.2 + 0.06 * s + 0.01 * s**3}
+    tree = parse("0.2 + 0.2*tanh(x/1.45) - 0.4*z", NAMES)
+    best = found(columns, evaluate(tree, columns, {}))[0]
+    others = rows(200, seed=1)
+    said = evaluate(best.structure, others, best.values)
+    np.testing.assert_allclose(said, evaluate(tree, others, {}), rtol=1e-8)
+    assert size(best.structure) <= 16

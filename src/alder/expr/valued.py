@@ -25,6 +25,26 @@ def with_values(expr: Expr, values: Mapping[str, float]) -> Expr:
             assert_never(expr)
 
 
+def with_some(expr: Expr, values: Mapping[str, float]) -> Expr:
+    """Put numbers in place of those parameters that have one, and leave all else as it is.
+
+    >>> from alder.expr.text import parse, to_text
+    >>> to_text(with_some(parse("a*x^p - b", ("x",)), {"p": 1.5, "b": -2.0}))
+    'a*x^1.5 - (-2)'
+    """
+    match expr:
+        case Param(name):
+            return Const(values[name]) if name in values else expr
+        case Apply(row, arguments):
+            put = tuple(with_some(argument, values) for argument in arguments)
+            plain = row.name == "powp" and isinstance(put[1], Const)
+            return Apply(operator("pow") if plain else row, put)
+        case Const() | Var():
+            return expr
+        case _:
+            assert_never(expr)
+
+
 def _tidy(name: str, parts: tuple[Expr, ...]) -> Expr:
     """Apply an operator, its signs drawn together."""
     match name, parts:

@@ -70,7 +70,7 @@ class Offer:
         rest = y - Q @ (Q.T @ y)
         along = np.einsum("n,nqp->qp", rest, left)[None]
         gains = gains_of(along, np.einsum("nqp,nrp->qrp", left, left)[None])[0]
-        best = many[np.argsort(-gains, kind="stable")].tolist()
+        best: list[int] = many[np.argsort(-gains, kind="stable")].tolist()
         first: dict[Expr, int] = {}
         for place in best:
             first.setdefault(self.terms[place].expr, place)

@@ -17,7 +17,8 @@ ROUNDING = 3e-15
 _EXACT = 1e-12
 # Of all terms together: the numbers inside of them are rounded too.
 _EPSILON = 2.0 * float(np.finfo(np.float64).eps)
-_NODE_BITS = 5.0
+NODE_BITS = 5.0
+"""What a node of a tree takes to write."""
 # Laws longer than the shortest by so many bits are not kept; rivals are far nearer.
 _FAR = 2_000.0
 # Nodes of a law that rounding does not explain: coincidences of that kind take many terms.
@@ -108,4 +109,4 @@ class Fields:
 
     def length_of(self, rest: float, n_nodes: int, bits: float) -> float:
         """Return the description length of the rows under a law, in bits."""
-        return len(self.y) * float(np.log2(max(rest, ROUNDING))) + _NODE_BITS * n_nodes + bits
+        return len(self.y) * float(np.log2(max(rest, ROUNDING))) + NODE_BITS * n_nodes + bits

@@ -13,6 +13,7 @@ from alder.proposers.search.fields.exploring import look
 from alder.proposers.search.fields.further import Ranges, bends, ridges
 from alder.proposers.search.fields.lent import Part, borrow
 from alder.proposers.search.fields.monomials import Atoms
+from alder.proposers.search.fields.polishing import polish
 from alder.proposers.search.fields.shaped import shaped
 from alder.proposers.search.fields.spaces import (
     Space,
@@ -23,11 +24,13 @@ from alder.proposers.search.fields.spaces import (
     plain_atoms,
     polynomials,
     ratios,
+    turning,
 )
 
 # The most columns of a space over lifted atoms, and rows for each of them.
 _LIFTED_COLUMNS, _ROWS_PER_COLUMN = 90, 3.5
 _LIFTED_RATIOS = ((1, 1), (1, 2), (2, 2))
+_TURNING_RATIOS = ((1, 3), (2, 3), (2, 4))
 
 
 def find_fields(  # noqa: PLR0913 (all that a search needs)
@@ -64,6 +67,7 @@ def find_fields(  # noqa: PLR0913 (all that a search needs)
     with np.errstate(all="ignore"):
         for stage in stages:
             stage()
+            polish(fields, floors)
             if fields.is_exact() or fields.is_settled():
                 break
     return sorted(fields.found.values(), key=lambda one: one.length)
@@ -88,13 +92,17 @@ def _lifted_sums(
 def _lifted_ratios(
     columns: Mapping[str, FloatArray], n: int, allowed: set[str], floors: Floors
 ) -> Iterator[Space]:
-    """Yield ratios of low degree of lifted atoms."""
+    """Yield ratios of low degree of lifted atoms, of a higher one where an angle turns."""
     for label, atoms in lifted_atoms(columns, allowed, floors):
-        yield from _ratios_of(atoms, n, label)
+        yield from _ratios_of(atoms, n, label, _LIFTED_RATIOS)
+    for atoms in turning(columns, allowed, floors):
+        yield from _ratios_of(atoms, n, "turning", _TURNING_RATIOS)
 
 
-def _ratios_of(atoms: Atoms, n: int, label: str) -> Iterator[Space]:
-    for below, above in _LIFTED_RATIOS:
+def _ratios_of(
+    atoms: Atoms, n: int, label: str, degrees: Sequence[tuple[int, int]]
+) -> Iterator[Space]:
+    for below, above in degrees:
         P, Q = atoms.monomials(below), atoms.monomials(above)
         if len(P) + len(Q) <= _most(n):
             yield Space(label, atoms, Q, P)

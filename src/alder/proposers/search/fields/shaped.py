@@ -15,7 +15,8 @@ from alder.arrays import FloatArray
 from alder.expr.canonical import rename
 from alder.expr.evaluate import evaluate
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, parameters
-from alder.expr.operators import OPERATORS, Floors
+from alder.expr.operators import Floors
+from alder.expr.valued import with_some
 from alder.proposers.search.fields.description import Fields
 from alder.proposers.search.fields.exploring import explore
 from alder.proposers.search.fields.monomials import Atoms
@@ -221,18 +222,5 @@ def _with_literal_exponents(term: Term) -> Term:
 
 def _with_numbers(term: Term, numbers: Mapping[str, float]) -> Term:
     known = dict(zip(parameters(term.expr), term.values, strict=True))
-    expr = _put(term.expr, numbers)
+    expr = with_some(term.expr, numbers)
     return Term(expr, term.level, tuple(known[name] for name in parameters(expr)))
-
-
-def _put(expr: Expr, numbers: Mapping[str, float]) -> Expr:
-    """Put numbers into a tree; powers of a number are written as such."""
-    match expr:
-        case Param(name):
-            return Const(numbers[name]) if name in numbers else expr
-        case Apply(row, arguments):
-            put = tuple(_put(argument, numbers) for argument in arguments)
-            plain = row.name == "powp" and isinstance(put[1], Const)
-            return Apply(OPERATORS["pow"] if plain else row, put)
-        case Const() | Var():
-            return expr

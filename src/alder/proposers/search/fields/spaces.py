@@ -17,6 +17,8 @@ _POLYNOMIAL, _ABOVE, _BELOW = 6, 7, 6
 _COLUMNS = 90
 # Rows for each column of a space; fewer would fit anything.
 _ROWS_PER_COLUMN = 3.0
+# Quantities beside the sine and cosine of an angle.
+_MOST_BESIDE = 2
 
 
 @final
@@ -115,6 +117,27 @@ def phases(columns: Mapping[str, FloatArray], allowed: set[str], floors: Floors)
     if not waves or len(columns) < 2:
         return None
     return Atoms(tuple(exprs), np.column_stack(values), (1,) * len(exprs))
+
+
+def turning(
+    columns: Mapping[str, FloatArray], allowed: set[str], floors: Floors
+) -> Iterator[Atoms]:
+    """Yield the sine and cosine of one angle, which is not there itself, and a few others.
+
+    So it is with what turns: mass and drive of a joint depend on where it is, not on how often
+    it went round.
+    """
+    if not {"sin", "cos"} <= allowed:
+        return
+    for name in columns:
+        lifted = _lift(columns, {name: ("sin", "cos")}, floors)
+        if lifted is None:
+            continue
+        n = len(columns)
+        others = [place for place, other in enumerate(columns) if other != name]
+        for count in range(1, _MOST_BESIDE + 1):
+            for chosen in combinations(others, count):
+                yield lifted.only((*chosen, n, n + 1))
 
 
 def mixed_atoms(
