@@ -12,10 +12,11 @@ from alder.expr.evaluate import evaluate
 from alder.expr.nodes import size
 from alder.expr.operators import Floors
 from alder.expr.text import parse, to_text
-from alder.proposers.search.fields.description import Field
+from alder.proposers.search.fields.description import Field, Fields
 from alder.proposers.search.fields.finding import find_fields
 from alder.proposers.search.fields.lent import parts_of
 from alder.proposers.search.fields.monomials import exponents
+from alder.proposers.search.fields.polishing import polish
 from alder.proposers.search.fields.relation import Scaled, regress
 from alder.records.short import shorten
 
@@ -190,12 +191,15 @@ def test_an_angle_that_comes_in_by_sine_and_cosine_alone_is_found() -> None:
 
 
 def test_numbers_inside_are_moved_with_all_others_so_that_no_term_makes_up_for_them() -> None:
-    """On a short curve a number inside that is a little off looks like many small terms."""
-    s = np.linspace(0.0, 1.0, 100)
-    columns = {"x": 0.1 + 0.3 * s - 0.2 * s**2, "z": 0.2 + 0.06 * s + 0.01 * s**3}
-    tree = parse("0.2 + 0.2*tanh(x/1.45) - 0.4*z", NAMES)
-    best = found(columns, evaluate(tree, columns, {}))[0]
-    others = rows(200, seed=1)
-    said = evaluate(best.structure, others, best.values)
-    np.testing.assert_allclose(said, evaluate(tree, others, {}), rtol=1e-8)
-    assert size(best.structure) <= 16
+    columns = rows(100)
+    y = evaluate(parse("0.2*tanh(x/1.45) - 0.4*z + 2.2*x^1.5", NAMES), columns, {})
+    fields = Fields(columns, y, 127)
+    nearly = parse("c*x + a*tanh(k*x) - 0.4*z + 2.2*x^1.50000001", NAMES)
+    values = {"c": -1e-9, "a": 0.2000000001, "k": 0.68965517}
+    rest = fields.rest_of(evaluate(nearly, columns, values))
+    fields.keep(Field(nearly, values, rest, fields.length_of(rest, 19, 200.0), ""))
+    polish(fields, Floors())
+    best = min(fields.found.values(), key=lambda one: one.length)
+    assert to_text(best.structure, NAMES) == "0.2*tanh(k*x) - 0.4*z + 2.2*x^1.5"
+    assert best.values["k"] == pytest.approx(1.0 / 1.45, rel=1e-13)
+    assert best.rest <= best.rounding
