@@ -19,6 +19,7 @@ _BASELINES: Mapping[str, Callable[[Case], Row]] = {
     "sindy": baselines.sindy,
     "oracle": baselines.oracle,
 }
+_TERMINAL = 80  # columns
 _NOTHING = {"proposals": 0, "queries": 0, "fits": 0, "ledger": None}
 
 
@@ -133,12 +134,32 @@ def table(rows: Sequence[Row], found: Mapping[str, Mapping[str, float]]) -> list
             f"{f['queries_median']:7.1f} {f['cpu_s_total']:7.0f}"
         )
     lines.append("paper: ODEBench 60/63, ODEBase 49/59 with a language model; pysindy 37/63, 35/59")
-    ours = [row for row in rows if row["method"] == "alder"]
-    slow = sorted(ours, key=lambda row: -row.get("cpu_s", 0.0))[:5]
-    if slow:
-        named = ", ".join(f"{row.get('system', row['case'])} {row['cpu_s']:.0f} s" for row in slow)
-        lines.append(f"slowest of alder: {named}")
-    missed = [str(row.get("system", row["case"])) for row in ours if not row.get("functional")]
+    missed = [
+        str(row.get("system", row["case"]))
+        for row in rows
+        if row["method"] == "alder" and not row.get("functional")
+    ]
     if missed:
         lines.append(f"not recovered by alder: {', '.join(missed)}")
-    return lines
+    return [*lines, *seconds(rows, tuple(found))]
+
+
+def seconds(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
+    """Return the CPU seconds of every case, those of one method behind those of the other.
+
+    >>> rows = [{"case": "01", "method": "alder", "cpu_s": 1.44}]
+    >>> seconds([*rows, {"case": "01", "method": "sindy", "cpu_s": 3.0}], ("alder", "sindy"))
+    ['CPU s of each case, alder/sindy:', '01 1.4/3.0']
+    """
+    spent: dict[str, dict[str, float]] = {}
+    for row in rows:
+        spent.setdefault(str(row["case"]), {})[str(row["method"])] = row.get("cpu_s", 0.0)
+    told = [
+        f"{case} {'/'.join(f'{own[m]:.1f}' if m in own else '-' for m in methods)}"
+        for case, own in spent.items()
+    ]
+    width = max(map(len, told), default=0) + 3
+    per_line = max(_TERMINAL // width, 1)
+    chunks = (told[i : i + per_line] for i in range(0, len(told), per_line))
+    lines = ["".join(one.ljust(width) for one in chunk).rstrip() for chunk in chunks]
+    return [f"CPU s of each case, {'/'.join(methods)}:", *lines]
