@@ -38,7 +38,7 @@ def found(
     columns: Mapping[str, FloatArray], y: FloatArray, allowed: set[str] = OPERATORS
 ) -> list[Field]:
     ranges = dict.fromkeys(columns, (0.0, 3.0))
-    return find_fields(columns, y, allowed=OPERATORS, max_nodes=127, floors=Floors(), ranges=ranges)
+    return find_fields(columns, y, allowed=allowed, max_nodes=127, floors=Floors(), ranges=ranges)
 
 
 def assert_found(law: str, low: float = 0.2) -> Field:
@@ -203,3 +203,15 @@ def test_numbers_inside_are_moved_with_all_others_so_that_no_term_makes_up_for_t
     assert to_text(best.structure, NAMES) == "0.2*tanh(k*x) - 0.4*z + 2.2*x^1.5"
     assert best.values["k"] == pytest.approx(1.0 / 1.45, rel=1e-13)
     assert best.rest <= best.rounding
+
+
+def test_a_term_that_is_nothing_goes_with_all_numbers_inside_of_it() -> None:
+    columns = rows(120)
+    fields = Fields(columns, evaluate(parse("0.3*x - 0.7*z", NAMES), columns, {}), 127)
+    nearly = parse("0.3*x - b*z + c*tanh(k*x)", NAMES)
+    values = {"b": 0.7 + 1e-11, "c": 1e-12, "k": 0.3}
+    rest = fields.rest_of(evaluate(nearly, columns, values))
+    fields.keep(Field(nearly, values, rest, fields.length_of(rest, 19, 200.0), ""))
+    polish(fields, Floors())
+    best = min(fields.found.values(), key=lambda one: one.length)
+    assert to_text(best.structure, NAMES) == "0.3*x - 0.7*z"

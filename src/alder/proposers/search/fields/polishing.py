@@ -77,7 +77,7 @@ class _Polishing:
         tree = _freed(self.old.structure, exponents)
         best = self._descended(tree, {**self.old.values, **exponents})
         for name in best.values:
-            if best.is_nothing(name):
+            if name in best.values and best.is_nothing(name):
                 best = self._simpler(best, _without(best.tree, name))
         short = best.short()
         best = self._simpler(best, with_some(best.tree, short))
