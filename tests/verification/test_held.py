@@ -98,6 +98,22 @@ def test_numbers_that_are_left_open_verify_nothing() -> None:
     assert follow(loose, swings(OTHERS, 1)).finding == "undetermined"
 
 
+def test_a_number_that_nothing_determined_verifies_nothing_where_it_takes_part() -> None:
+    claim, _ = fitted("a*sin(x)", swings(WIDE, 0))
+    rates = (claim.rates[0], parse("a*sin(x) + b*x^3", COLUMNS))
+    held = swings(OTHERS, 1)
+
+    def finding(b: float) -> str:
+        C = np.diag([claim.covariance[0, 0], np.inf])
+        values = {**claim.values, "b": b}
+        told = Claim(COLUMNS, rates, values, C, SIGMA, claim.n_free)
+        assert Claim.read(told.text()).digest == told.digest
+        return follow(Claim.read(told.text()), held).finding
+
+    assert finding(3e-3) == "undetermined"
+    assert finding(1e-7) == "accept"  # no sample would notice
+
+
 def test_equations_that_run_away_are_called_unstable_not_wrong() -> None:
     rates = (parse("v", COLUMNS), parse("a*x^5", COLUMNS))
     claim = Claim(COLUMNS, rates, {"a": 40.0}, np.zeros((1, 1)), SIGMA, 100)

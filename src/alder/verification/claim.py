@@ -45,7 +45,7 @@ class Claim:
             "columns": list(self.columns),
             "rates": [to_json(rate) for rate in self.rates],
             "values": dict(self.values),
-            "covariance": np.where(np.isfinite(self.covariance), self.covariance, 0.0).tolist(),
+            "covariance": [[_or_none(c) for c in row] for row in self.covariance.tolist()],
             "sigma": self.sigma.tolist(),
             "n_free": self.n_free,
             "delay": self.delay,
@@ -68,7 +68,10 @@ class Claim:
                 tuple(map(str, file["columns"])),
                 tuple(from_json(rate) for rate in file["rates"]),
                 {str(name): float(value) for name, value in file["values"].items()},
-                np.array(file["covariance"], dtype=np.float64).reshape(n, n),
+                np.array(
+                    [[np.inf if c is None else c for c in row] for row in file["covariance"]],
+                    dtype=np.float64,
+                ).reshape(n, n),
                 np.array(file["sigma"], dtype=np.float64).reshape(len(file["rates"])),
                 int(file["n_free"]),
                 float(file["delay"]),
@@ -76,3 +79,8 @@ class Claim:
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise MalformedLaw("What was submitted is no system of equations.") from None
+
+
+def _or_none(number: float) -> float | None:
+    """JSON has no infinity: what is not known at all is left out."""
+    return number if np.isfinite(number) else None

@@ -7,7 +7,8 @@ leave open is allowed for: with $C$ their covariance and $J$ the derivatives of 
 $$\chi^2 = r^\top (\sigma^2 + J C J^\top)^{-1} r .$$
 
 An allowance larger than the noise, and than a thousandth of the spread, would let too much pass,
-so there the samples verify nothing and the system is refused. What is left must be small on
+so there the samples verify nothing and the system is refused; so it is where a number that the fit
+left open altogether takes part. What is left must be small on
 *every* trajectory, and without pattern in time: a law that only imitates another leaves residuals
 that follow each other.
 """
@@ -84,12 +85,15 @@ def follow(claim: Claim, held: Samples) -> Followed:
     residuals = held.states - solution.states
     X, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
     C = np.where(np.isfinite(claim.covariance), claim.covariance, 0.0)
+    open_ = ~np.isfinite(np.diag(claim.covariance))
     tolerated = np.max(np.square(sigma / np.maximum(sigma, _FINE * spread)))
     counts = held.n_states * (np.diff(held.firsts) - 1)  # each start takes one of every state
     return Followed(
         _missed(X, y, segments, C, counts, max(claim.n_free, 1)),
         _patterned(y - X @ (_posterior(X, C) @ (X.T @ y)), residuals, spread, held),
-        max(
+        np.inf
+        if _matters(X[:, open_] * values[open_])
+        else max(
             float(np.sum((part @ C) * part) * tolerated) / max(int(n), 1)
             for part, n in ((X[segments == s], counts[s]) for s in range(held.n_segments))
         ),
@@ -97,6 +101,11 @@ def follow(claim: Claim, held: Samples) -> Followed:
         spread,
         sigma,
     )
+
+
+def _matters(moved: FloatArray) -> bool:
+    """Say whether samples would see numbers change by all they are, in units of the noise."""
+    return bool(np.square(moved).sum() > 1.0)
 
 
 def _whitened(
