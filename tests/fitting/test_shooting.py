@@ -174,3 +174,24 @@ def test_where_the_first_guess_runs_away_pieces_get_shorter_until_it_is_followed
     assert shot.sound
     assert shot.samples.n_segments == 1
     assert shot.values == pytest.approx([0.5, 1.0], abs=1e-3)
+
+
+def test_a_fit_that_cannot_become_good_enough_ends_early_and_others_go_on_unchanged() -> None:
+    samples, sigma = _observed(0.02), np.array([0.02, 0.02])
+    flow = Flow.of((parse("a*x + d*x^3", STATES), PREY[1]), STATES)  # the prey is not eaten
+    begin = np.array([0.3, -0.5, 0.7, 1.3])
+    whole = shoot(flow, samples, begin, samples.start_rows(), sigma)
+    ended = shoot(flow, samples, begin, samples.start_rows(), sigma, 0.01 * whole.chi2)
+    reached = shoot(flow, samples, begin, samples.start_rows(), sigma, 1.01 * whole.chi2)
+    assert ended.n_solved < whole.n_solved
+    assert ended.chi2 > 0.01 * whole.chi2
+    assert np.array_equal(reached.values, whole.values)
+
+
+def test_a_number_in_several_summands_and_rates_is_one_number() -> None:
+    once = Flow.of([parse("a*(x + y^2)", STATES), parse("-b*y", STATES)], STATES)
+    apart = Flow.of([parse("a*x + a*y^2", STATES), parse("-(b*y)", STATES)], STATES)
+    blank, values = _blank(), {"a": -0.8, "b": 0.4}
+    found, same = (flow.solve(blank, STARTS, values, sensitivities=True) for flow in (once, apart))
+    assert found.states == pytest.approx(same.states, rel=1e-6, abs=1e-6)
+    assert found.sensitivities == pytest.approx(same.sensitivities, rel=1e-6, abs=1e-6)

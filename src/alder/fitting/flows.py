@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.expr.nodes import Expr, parameters
 from alder.expr.operators import Floors
+from alder.expr.sums import summands
 from alder.fitting.samples import Samples
 from alder.kernel.encode import Batch, encode
 from alder.kernel.opcodes import CST, PAR
@@ -55,13 +56,18 @@ class Flow:
     def of(structures: Sequence[Expr], columns: Sequence[str], *, discrete: bool = False) -> "Flow":
         """Return the system of one structure per state; equal names are one parameter.
 
-        `columns` name the states, then the inputs.
+        `columns` name the states, then the inputs. Every summand is a program: it is derived by
+        the few parameters in it only.
         """
         names = tuple(dict.fromkeys(n for each in structures for n in parameters(each)))
+        parts = [(i, *part) for i, each in enumerate(structures) for part in summands(each)]
+        mix = np.zeros((len(structures), len(parts)))
+        for place, (state, sign, _) in enumerate(parts):
+            mix[state, place] = sign
         return Flow(
-            _shared(encode(structures, columns), names),
+            _shared(encode([part for _, _, part in parts], columns), names),
             names,
-            np.eye(len(structures)),
+            mix,
             np.zeros((0, 2), dtype=np.int64),
             Floors(),
             discrete,

@@ -19,6 +19,7 @@ from alder.fitting.samples import Samples
 
 _MOST_ITERATIONS = 30
 _STALLED = 1e-5  # relative gain of a step that ends the descent
+_LOOKED_BACK = 4  # steps by whose best gain one judges what is still to come
 _MOST_DAMPING = 1e10
 _SHORTEST = 8  # samples of the first pieces
 _FEWEST = 2  # samples of a piece
@@ -55,14 +56,19 @@ def shoot(
     values: FloatArray,
     starts: FloatArray,
     sigma: FloatArray,
-    most: int = _MOST_ITERATIONS,
+    enough: float = np.inf,
 ) -> Shot:
-    """Fit the parameters and the starts of all segments, from a first guess of both."""
+    """Fit the parameters and the starts of all segments, from a first guess of both.
+
+    Of no use is a fit with more than `enough` chi2: it ends where no better one is in sight, even
+    if every step to come were as good as the best of the last few.
+    """
     p, s = np.array(values, dtype=np.float64), np.array(starts, dtype=np.float64)
     damping, n_solved = 1e-4, 1
     solution = flow.solve(samples, s, p, sensitivities=True)
     chi2 = _chi2(samples, solution, sigma)
-    for _ in range(most if np.isfinite(chi2) else 0):
+    gains: list[float] = []
+    for left in reversed(range(_MOST_ITERATIONS if np.isfinite(chi2) else 0)):
         blocks = _Blocks.of(samples, solution, sigma, len(p))
         before = chi2
         while damping < _MOST_DAMPING:
@@ -74,7 +80,10 @@ def shoot(
                 p, s, solution, chi2, damping = p + dp, s + ds, trial, found, damping / 8.0
                 break
             damping = max(damping * 8.0, 1e-6)
-        if before - chi2 <= _STALLED * max(chi2, 1e-300):
+        gains.append(before - chi2)
+        if gains[-1] <= _STALLED * max(chi2, 1e-300):
+            break
+        if len(gains) >= _LOOKED_BACK and chi2 - left * max(gains[-_LOOKED_BACK:]) > enough:
             break
     covariance = (
         _Blocks.of(samples, solution, sigma, len(p)).covariance()

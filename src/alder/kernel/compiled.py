@@ -28,6 +28,7 @@ _REORDERED = {**_STRICT, "fastmath": {"contract", "arcp", "reassoc", "nsz"}}
 # Only what Python calls is cached and gets a Python wrapper: wrappers that unpack records of
 # arrays took half of the compilation.
 _INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
 _INLINE = {"error_model": "numpy", "fastmath": {"contract"}, "inline": "always"}
 
 
@@ -96,6 +97,15 @@ def bind(symbol: str, dispatcher: Any, signature: Any) -> None:  # noqa: ANN401
 def strict(function: Callable[..., Any]) -> Any:  # noqa: ANN401
     """Compile with IEEE arithmetic as written."""
     return njit(**_STRICT, **_INNER)(function)
+
+
+def bare(function: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Compile like `strict`, as a part of what calls it; nothing may be allocated inside.
+
+    A call hands every array over as seven words and counts references to it, which takes longer
+    than a short function itself.
+    """
+    return njit(**_STRICT, **_INNER, **_BARE)(function)
 
 
 def fast(function: Callable[..., Any]) -> Any:  # noqa: ANN401

@@ -15,8 +15,9 @@ than allowed ends there and says so. With `discrete` the segment is iterated: $x
 
 import numpy as np
 
-from alder.kernel.compiled import entry, strict
-from alder.kernel.pointwise import value_at
+from alder.kernel.compiled import bare, entry
+from alder.kernel.opcodes import PAR, VAR
+from alder.kernel.pointwise import values_at
 
 _STAGES = 7
 _A = np.array(
@@ -35,42 +36,40 @@ _ERROR = np.array(
 )  # difference of the two orders
 
 
-@strict
-def _rates(programs, p, mix, active, floors, x, n_x, S, with_s, stack, tangents, v, J, F, dx, dS):
+@bare
+def _rates(programs, p, mix, active, floors, x, n_x, S, with_s, room, dx, dS):
     """Write the rates of states and sensitivities at one point; false where they are not finite."""
-    opcodes, arguments, literals, offsets = programs
-    n_programs = offsets.size - 1
+    opcodes, arguments, literals, offsets, lines, owned, n_lines = programs
+    stack, tangents, v, derived, J, F = room
     n_p = p.size
+    values_at(
+        opcodes, arguments, literals, offsets, lines, n_lines, x, p, floors, stack, tangents, v,
+        derived,
+    )  # fmt: skip
     for i in range(n_x):
         dx[i] = 0.0
     if with_s:
         J[:, :] = 0.0
         F[:, :] = 0.0
-    for q in range(n_programs):
-        value = value_at(
-            opcodes, arguments, literals, offsets[q], offsets[q + 1], x, p, floors, n_x, stack,
-            tangents,
-        )  # fmt: skip
-        v[q] = value
+    for q in range(offsets.size - 1):
         for i in range(n_x):
             weight = mix[i, q]
             if weight == 0.0:
                 continue
-            dx[i] += weight * value
+            dx[i] += weight * v[q]
             if with_s:
                 for k in range(n_x):
-                    J[i, k] += weight * tangents[0, k]
-                for k in range(n_p):
-                    F[i, k] += weight * tangents[0, n_x + k]
+                    J[i, k] += weight * derived[q, k]
+                for k in range(n_x, n_lines[q]):
+                    F[i, owned[offsets[q] + k - n_x]] += weight * derived[q, k]
     if with_s:
-        n_lines = S.shape[1]
         for i in range(n_x):
-            for k in range(n_lines):
+            for k in range(S.shape[1]):
                 dS[i, k] = 0.0
             for j in range(n_x):
                 slope = J[i, j]
                 if slope != 0.0:
-                    for k in range(n_lines):
+                    for k in range(S.shape[1]):
                         dS[i, k] += slope * S[j, k]
             for k in range(n_p):
                 dS[i, n_x + k] += F[i, k]
@@ -82,10 +81,36 @@ def _rates(programs, p, mix, active, floors, x, n_x, S, with_s, stack, tangents,
     return True
 
 
-@strict
+@bare
+def _lines(opcodes, arguments, offsets, mix, lines, owned, n_lines):
+    """Say by what programs that take part are derived: all states, and parameters they read.
+
+    `owned` lists the latter from the program's first instruction on.
+    """
+    n_x = mix.shape[0]
+    for q in range(offsets.size - 1):
+        first, n = offsets[q], 0
+        for pc in range(first, offsets[q + 1]):
+            lines[pc] = -1
+            if opcodes[pc] == VAR and arguments[pc] < n_x:
+                lines[pc] = arguments[pc]
+            elif opcodes[pc] == PAR:
+                place = 0
+                while place < n and owned[first + place] != arguments[pc]:
+                    place += 1
+                if place == n:
+                    owned[first + n] = arguments[pc]
+                    n += 1
+                lines[pc] = n_x + place
+        for i in range(n_x):
+            if mix[i, q] != 0.0:
+                n_lines[q] = n_x + n
+
+
+@bare
 def _advance(
-    programs, p, mix, active, floors, x, n_x, S, with_s, span, h, limits, stack, tangents, v, J, F,
-    xs, kx, kS, trialS,
+    programs, p, mix, active, floors, x, n_x, S, with_s, span, h, limits, room, xs, kx, kS,
+    trialS,
 ):  # fmt: skip
     """Go on by `span` in place; return the next step size, or a negative number on failure."""
     rtol, atol, most = limits[0], limits[1], limits[2]
@@ -94,9 +119,7 @@ def _advance(
     n_columns = x.size
     for i in range(n_columns):
         xs[i] = x[i]
-    if not _rates(
-        programs, p, mix, active, floors, x, n_x, S, with_s, stack, tangents, v, J, F, kx[0], kS[0]
-    ):
+    if not _rates(programs, p, mix, active, floors, x, n_x, S, with_s, room, kx[0], kS[0]):
         return -1.0
     while done < span:
         steps += 1.0
@@ -112,16 +135,15 @@ def _advance(
                     total += _A[s, j] * kx[j, i]
                 xs[i] = x[i] + step * total
             if with_s:
-                trialS[:, :] = S
-                for j in range(s):
-                    weight = step * _A[s, j]
-                    if weight != 0.0:
-                        for i in range(n_x):
-                            for k in range(S.shape[1]):
-                                trialS[i, k] += weight * kS[j, i, k]
+                for i in range(n_x):
+                    for k in range(S.shape[1]):
+                        trialS[i, k] = S[i, k]
+                    for j in range(s):
+                        weight = step * _A[s, j]
+                        for k in range(S.shape[1]):
+                            trialS[i, k] += weight * kS[j, i, k]
             if not _rates(
-                programs, p, mix, active, floors, xs, n_x, trialS, with_s, stack, tangents, v, J,
-                F, kx[s], kS[s],
+                programs, p, mix, active, floors, xs, n_x, trialS, with_s, room, kx[s], kS[s],
             ):  # fmt: skip
                 sound = False
                 break
@@ -139,8 +161,10 @@ def _advance(
                 x[i] = xs[i]
                 kx[0, i] = kx[_STAGES - 1, i]
             if with_s:
-                S[:, :] = trialS
-                kS[0, :, :] = kS[_STAGES - 1]
+                for i in range(n_x):
+                    for k in range(S.shape[1]):
+                        S[i, k] = trialS[i, k]
+                        kS[0, i, k] = kS[_STAGES - 1, i, k]
         factor = 0.2 if not sound else min(5.0, max(0.2, 0.9 * (error + 1e-12) ** -0.2))
         if not (sound and last and error <= 1.0 and factor < 1.0):
             h = step * factor
@@ -161,18 +185,25 @@ def flow(
     relative tolerance, the absolute one and the most steps between two rows. `sound[s]` counts the
     rows that were reached; later ones repeat the last.
     """
-    programs = (opcodes, arguments, literals, offsets)
     n_x = starts.shape[1]
-    with_s = sensitivities.size > 0
-    n_lines = n_x + p.size + active.shape[0] if with_s else 0
-    longest = 1
-    for q in range(offsets.size - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    lines, owned = np.empty(opcodes.size, np.int64), np.empty(opcodes.size, np.int64)
     n_programs = offsets.size - 1
-    stack, tangents = np.empty(longest), np.empty((longest, n_x + p.size if with_s else 0))
-    v, J, F = np.empty(n_programs), np.empty((n_x, n_x)), np.empty((n_x, p.size))
-    S, trialS = np.zeros((n_x, n_lines)), np.zeros((n_x, n_lines))
-    kx, kS = np.empty((_STAGES, n_x)), np.empty((_STAGES, n_x, n_lines))
+    with_s = sensitivities.size > 0
+    n_lines = np.zeros(n_programs, np.int64)
+    if with_s:
+        _lines(opcodes, arguments, offsets, mix, lines, owned, n_lines)
+    programs = (opcodes, arguments, literals, offsets, lines, owned, n_lines)
+    longest = 1
+    for q in range(n_programs):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    most = n_lines.max()
+    room = (
+        np.empty(longest), np.empty((longest, most)), np.empty(n_programs),
+        np.empty((n_programs, most)), np.empty((n_x, n_x)), np.empty((n_x, p.size)),
+    )  # fmt: skip
+    n_s = n_x + p.size + active.shape[0] if with_s else 0
+    S, trialS = np.zeros((n_x, n_s)), np.zeros((n_x, n_s))
+    kx, kS = np.empty((_STAGES, n_x)), np.empty((_STAGES, n_x, n_s))
     x, xs = np.empty(n_x + inputs.shape[1]), np.empty(n_x + inputs.shape[1])
     for s in range(starts.shape[0]):
         first, last = firsts[s], firsts[s + 1]
@@ -190,8 +221,7 @@ def flow(
                     x[n_x + j] = inputs[row - 1, j]
                 if discrete:
                     good = _rates(
-                        programs, p, mix, active, floors, x, n_x, S, with_s, stack, tangents, v,
-                        J, F, kx[0], kS[0],
+                        programs, p, mix, active, floors, x, n_x, S, with_s, room, kx[0], kS[0],
                     )  # fmt: skip
                     if good:
                         x[:n_x] = kx[0]
@@ -202,8 +232,7 @@ def flow(
                 else:
                     h = _advance(
                         programs, p, mix, active, floors, x, n_x, S, with_s,
-                        times[row] - times[row - 1], h, limits, stack, tangents, v, J, F, xs, kx,
-                        kS, trialS,
+                        times[row] - times[row - 1], h, limits, room, xs, kx, kS, trialS,
                     )  # fmt: skip
                     if h < 0.0:
                         sound[s] = row - first

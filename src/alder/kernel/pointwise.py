@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from alder.expr.operators import TINY
-from alder.kernel.compiled import strict
+from alder.kernel.compiled import bare
 from alder.kernel.opcodes import (
     ABS,
     ACOS,
@@ -46,9 +46,13 @@ _ARITY = np.array(ARITIES, dtype=np.int64)
 _EDGE = 2.3e-16  # as in the operator table: the slope of asin one step inside its edge
 
 
-@strict
+@bare
 def _power(x, exponent, floors):
     """Return a literal power and its slope, as the operator table says."""
+    if exponent == 2.0:
+        return x * x, 2.0 * x
+    if exponent == 3.0:
+        return x * x * x, 3.0 * x * x
     if exponent == math.floor(exponent) and abs(exponent) < 9.0e15:
         if exponent >= 0.0:
             y = math.pow(x, exponent)
@@ -66,7 +70,7 @@ def _power(x, exponent, floors):
     return y, (0.0 if x < floors[1] else exponent * y / x)
 
 
-@strict
+@bare
 def _unary(op, x, floors):
     """Return the value and the slope of an operator of one argument."""
     if op == NEG:
@@ -110,7 +114,7 @@ def _unary(op, x, floors):
     return x, 1.0
 
 
-@strict
+@bare
 def _binary(op, a, b, floors):
     """Return the value and both slopes of an operator of two arguments."""
     if op == ADD:
@@ -140,48 +144,51 @@ def _binary(op, a, b, floors):
     return a, 1.0, 0.0
 
 
-@strict
-def value_at(opcodes, arguments, literals, first, last, x, p, floors, n_x, stack, tangents):
-    """Return one program's value; `tangents[0]` holds its derivatives by x[:n_x], then by p.
+@bare
+def values_at(
+    opcodes, arguments, literals, offsets, lines, n_lines, x, p, floors, stack, tangents, v,
+    derived,
+):  # fmt: skip
+    """Write the value of every program q to v[q], and its derivatives to derived[q, :n_lines[q]].
 
-    With no lines in `tangents` nothing is derived. `x` may be longer than n_x: inputs follow the
-    states.
+    `lines` says of every instruction which derivative begins there, -1 for none; where programs
+    have no derivatives it is not read. One call runs all: a call each would take as long as they.
     """
-    n_lines = tangents.shape[1]
-    top = 0
-    for pc in range(first, last):
-        op = opcodes[pc]
-        arity = _ARITY[op]
-        if arity == 0:
-            where = -1
-            if op == CST:
-                stack[top] = literals[pc]
-            elif op == VAR:
-                stack[top] = x[arguments[pc]]
-                where = arguments[pc] if arguments[pc] < n_x else -1
-            elif op == PAR:
-                stack[top] = p[arguments[pc]]
-                where = n_x + arguments[pc]
-            for k in range(n_lines):
-                tangents[top, k] = 0.0
-            if n_lines > 0 and where >= 0:
-                tangents[top, where] = 1.0
+    for q in range(offsets.size - 1):
+        n = n_lines[q]
+        top = 0
+        for pc in range(offsets[q], offsets[q + 1]):
+            op = opcodes[pc]
+            arity = _ARITY[op]
+            if arity == 0:
+                if op == CST:
+                    stack[top] = literals[pc]
+                elif op == VAR:
+                    stack[top] = x[arguments[pc]]
+                elif op == PAR:
+                    stack[top] = p[arguments[pc]]
+                for k in range(n):
+                    tangents[top, k] = 0.0
+                if n > 0 and lines[pc] >= 0:
+                    tangents[top, lines[pc]] = 1.0
+                top += 1
+                continue
+            top -= arity
+            if arity == 1:
+                y, slope = _unary(op, stack[top], floors)
+                for k in range(n):
+                    tangents[top, k] *= slope
+            elif arity == 2:
+                y, slope_a, slope_b = _binary(op, stack[top], stack[top + 1], floors)
+                for k in range(n):
+                    tangents[top, k] = slope_a * tangents[top, k] + slope_b * tangents[top + 1, k]
+            else:  # where(condition, then, otherwise)
+                branch = top + 1 if op == WHERE and stack[top] > 0.0 else top + 2
+                y = stack[branch]
+                for k in range(n):
+                    tangents[top, k] = tangents[branch, k]
+            stack[top] = min(max(y, -floors[3]), floors[3])
             top += 1
-            continue
-        top -= arity
-        if arity == 1:
-            y, slope = _unary(op, stack[top], floors)
-            for k in range(n_lines):
-                tangents[top, k] *= slope
-        elif arity == 2:
-            y, slope_a, slope_b = _binary(op, stack[top], stack[top + 1], floors)
-            for k in range(n_lines):
-                tangents[top, k] = slope_a * tangents[top, k] + slope_b * tangents[top + 1, k]
-        else:  # where(condition, then, otherwise)
-            branch = top + 1 if op == WHERE and stack[top] > 0.0 else top + 2
-            y = stack[branch]
-            for k in range(n_lines):
-                tangents[top, k] = tangents[branch, k]
-        stack[top] = min(max(y, -floors[3]), floors[3])
-        top += 1
-    return stack[0]
+        v[q] = stack[0]
+        for k in range(n):
+            derived[q, k] = tangents[0, k]

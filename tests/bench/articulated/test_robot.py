@@ -140,8 +140,11 @@ def test_one_world_from_passive_rows_to_control(tmp_path: Path) -> None:
     assert row["unsafe"] == 0
     assert row["ood_rmse"] <= 1e-4
     assert measure_method(case, "nominal")["ood_rmse"] > 10.0 * row["ood_rmse"]
-    assert not measure_selector(case, "passive")["identified"]
-    assert measure_selector(case, "disagreement")["identified"]
+    # Passive rows do not tell which law it is: which of several comes out on top is chance.
+    torn, sure = (measure_selector(case, name) for name in ("passive", "disagreement"))
+    assert max(torn["confidence"]) < 0.5
+    assert sure["confidence"][-1] > 0.95
+    assert sure["identified"]
     again = Case(Lab("drawer", store), "coulomb-01", 11, tmp_path)
     assert measure_method(again, "alder") == {**row, "ledger": again.found.outcome.digest}  # type: ignore[union-attr]
     assert again.lab.n_simulated == 0

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 from alder.bench.articulated.packages import load_robots
 from alder.expr.operators import Floors
-from alder.kernel.pointwise import value_at
+from alder.kernel.pointwise import values_at
 from alder.kernel.solve import backward, factor, forward
 
 N_ARM, N_TASK = 7, 6
@@ -93,6 +93,8 @@ NO_FORCE = Force(
     scales=np.zeros((3, 3)), origin=np.array([0.0, 1.0]),
 )  # fmt: skip
 """A force that is zero."""
+
+_UNDERIVED = np.zeros(1, dtype=np.int64)  # lines of derivatives of one program
 
 
 def load_library() -> None:
@@ -225,13 +227,13 @@ def _network(force, x, hidden):
 @njit(error_model="numpy")
 def _applied(force, x, work):
     """Return the force of the law, of the network, or none."""
-    stack, tangents, hidden = work
-    n_codes = len(force.opcodes)
-    if n_codes > 0:
-        return value_at(
-            force.opcodes, force.arguments, force.literals, 0, n_codes, x, force.values,
-            force.floors, 3, stack, tangents,
+    stack, nothing, offsets, value, hidden = work
+    if offsets[1] > 0:
+        values_at(
+            force.opcodes, force.arguments, force.literals, offsets, offsets, _UNDERIVED, x,
+            force.values, force.floors, stack, nothing, value, nothing,
         )  # fmt: skip
+        return value[0]
     if len(force.last) > 1:
         return _network(force, x, hidden)
     return 0.0
@@ -269,8 +271,8 @@ def _advance(  # noqa: PLR0913 (compiled code takes flat arrays)
     """
     work = room()
     spare = (
-        np.zeros(len(force.opcodes) + 1), np.zeros((len(force.opcodes) + 1, 0)),
-        np.zeros((2, max(force.first.shape[1], 1))),
+        np.zeros(len(force.opcodes) + 1), np.zeros((0, 0)), np.array([0, len(force.opcodes)]),
+        np.zeros(1), np.zeros((2, max(force.first.shape[1], 1))),
     )  # fmt: skip
     x = np.zeros(3)
     site, handle, joint, dof = machine.places

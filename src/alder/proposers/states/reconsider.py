@@ -95,7 +95,7 @@ def _of_one(
         if named(picks) in tried:
             continue
         tried.add(named(picks))
-        fitted = polish(picks, problem, library, shot)
+        fitted = polish(picks, problem, library, shot, best.length + _MAY_SHARE)
         if fitted.length > best.length + _MAY_SHARE:
             continue
         length = share(fitted, problem, library).length

@@ -147,18 +147,25 @@ def _nested(normal: Normal, costs: FloatArray, library: Library, level: int) -> 
 
 
 def polish(
-    picks: Sequence[Pick], problem: Problem, library: Library, beside: Shot | None = None
+    picks: Sequence[Pick],
+    problem: Problem,
+    library: Library,
+    beside: Shot | None = None,
+    worth: float = np.inf,
 ) -> Model:
     """Fit all numbers of a model by shooting, and say how long its description is.
 
-    `beside` is the fit of a system that moves alike: then its pieces and starts serve.
+    `beside` is the fit of a system that moves alike: then its pieces and starts serve, and the fit
+    is given up where a description shorter than `worth` is not in sight.
     """
     flow, values = make_flow(picks, problem)
-    shot = (
-        shoot_growing(flow, problem.samples, values, problem.near, problem.sigma)
-        if beside is None
-        else shoot(flow, beside.samples, values, beside.starts, problem.sigma)
-    )
+    if beside is None:
+        shot = shoot_growing(flow, problem.samples, values, problem.near, problem.sigma)
+    else:
+        enough = worth - _apart_from_chi2(picks, beside, problem, library)
+        shot = shoot(flow, beside.samples, values, beside.starts, problem.sigma, enough)
+        if shot.chi2 > enough:
+            return Model(with_fitted(picks, flow, shot.values), shot)
     if problem.conserved:
         kept = project(
             flow, shot, problem.sigma, keeping(problem, structures(picks, problem)[0], flow)
@@ -258,11 +265,16 @@ def _length(
 
     A system that runs away soon after the samples end, though they do not, has that to explain.
     """
-    terms = terms_length(picks, problem, library)
+    surprise = _SURPRISE if shot.sound and runs_away(flow, shot, problem) else 0.0
+    return shot.chi2 + _apart_from_chi2(picks, shot, problem, library) + surprise
+
+
+def _apart_from_chi2(
+    picks: Sequence[Pick], shot: Shot, problem: Problem, library: Library
+) -> float:
     joints = shot.samples.n_segments - problem.samples.n_segments
     per_start = problem.samples.n_states * np.log(problem.samples.states.size)
-    surprise = _SURPRISE if shot.sound and runs_away(flow, shot, problem) else 0.0
-    return shot.chi2 + terms + joints * per_start + surprise
+    return terms_length(picks, problem, library) + float(joints * per_start)
 
 
 def terms_length(picks: Sequence[Pick], problem: Problem, library: Library) -> float:

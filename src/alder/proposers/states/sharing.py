@@ -23,7 +23,7 @@ def share(model: Model, problem: Problem, library: Library) -> Model:
             factor = 1.0 if pick.coefficient * other.coefficient > 0.0 else -1.0
             trial = list(best.picks)
             trial[number] = replace(pick, term=other.term, tied=earlier, factor=factor)
-            found = polish(trial, problem, library, best.shot)
+            found = polish(trial, problem, library, best.shot, best.length)
             if found.length < best.length and _is_as_likely(found, best):
                 best = found
     return best
