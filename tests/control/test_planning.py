@@ -12,7 +12,9 @@ import alder
 from alder.arrays import FloatArray
 from alder.control.credible import credible_set
 from alder.control.forward import Rollout, in_world
+from alder.control.problem import Inversion, objections
 from alder.errors import BadParameter, BadWorld
+from alder.records.plan import Prediction
 
 
 def true_end(u: FloatArray, horizon: float) -> tuple[float, float]:
@@ -205,3 +207,19 @@ def test_a_world_with_another_secret_rate_cannot_follow_one_law() -> None:
     )
     with pytest.raises(BadWorld, match="another rate is not known"):
         alder.plan(SPRING, world, {"x": 0.5}, start=REST)
+
+
+@pytest.mark.parametrize(
+    ("end", "scope", "words"),
+    [
+        ({}, {"a": (-math.inf, math.inf), "b": (0.0, 10.0)}, "b would reach 50"),
+        ({"a": math.nan}, {"b": (0.0, 10.0)}, "`a` diverges"),
+        ({}, {"a": (math.nan, 1.0), "b": (0.0, 100.0)}, "a would reach 0"),
+    ],
+)
+def test_no_limit_hides_behind_one_that_is_no_number(
+    end: dict[str, float], scope: dict[str, tuple[float, float]], words: str
+) -> None:
+    path = {"a": np.zeros(3), "b": np.array([1.0, 50.0, 2.0])}
+    problem = Inversion({"b": 1.0}, {"u": (0.0, 1.0)}, limits=alder.Limits({"b": (0.0, 20.0)}))
+    assert words in "; ".join(objections(Prediction(path, end, scope), problem))

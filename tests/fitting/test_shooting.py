@@ -195,3 +195,11 @@ def test_a_number_in_several_summands_and_rates_is_one_number() -> None:
     found, same = (flow.solve(blank, STARTS, values, sensitivities=True) for flow in (once, apart))
     assert found.states == pytest.approx(same.states, rel=1e-6, abs=1e-6)
     assert found.sensitivities == pytest.approx(same.sensitivities, rel=1e-6, abs=1e-6)
+
+
+@given(lengths=st.lists(st.integers(2, 60), min_size=1, max_size=4), piece=st.integers(1, 70))
+def test_pieces_hold_all_rows_and_no_piece_is_a_single_one(lengths: list[int], piece: int) -> None:
+    parts = [(np.arange(float(n)), np.zeros((n, 1))) for n in lengths]
+    firsts = Samples.of(parts).cut(piece).firsts
+    assert set(np.cumsum([0, *lengths]).tolist()) <= set(firsts.tolist())
+    assert np.diff(firsts).min() >= 2

@@ -1,11 +1,15 @@
 """Laws written with the short numbers that the rows leave room for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import alder
+from alder.records.coefficient import Coefficient
+from alder.records.tidying import tidied
 
 
 def _fitted(a: float, b: float, noise: float, seed: int = 0) -> alder.Law:
@@ -68,3 +72,36 @@ def test_equations_of_motion_are_tidied_law_by_law() -> None:
     found = alder.Dynamics(rates, {"z": "x"}).tidied()
     assert found.laws["x"].values == {"a": 2.5, "b": -1.0}
     assert found.known == {"z": "x"}
+
+
+def _told(value: float, error: float) -> Coefficient:
+    law = _fitted(2.0, -1.0, noise=1e-3)
+    half = 2.0 * error
+    return replace(
+        law.coefficients[0], value=value, standard_error=error, lower=value - half,
+        upper=value + half,
+    )  # fmt: skip
+
+
+def test_what_stays_as_it_is_does_not_make_room_for_a_short_number() -> None:
+    """An exponent that was read off the rows moves with nothing, however the rows tie them."""
+    C = np.array([[1.0, 0.995], [0.995, 1.0]]) * 2e-5**2
+    kept, _ = tidied([_told(2.50003, 2e-5)], C)
+    assert kept[0].value == 2.50003
+    moved, _ = tidied([_told(2.50003, 2e-5)], C * np.eye(2))
+    assert moved[0].value == 2.5
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e9])
+def test_what_is_short_does_not_hang_on_units(unit: float) -> None:
+    errors = np.array([20.0, 2e-5 * unit, 2e-5 * unit])
+    R = np.eye(3)
+    R[1, 2] = R[2, 1] = -0.99
+    told = [
+        _told(1200010.0, 20.0),
+        _told(2.49998 * unit, errors[1]),
+        _told(0.7313 * unit, errors[2]),
+    ]
+    found, _ = tidied(told, R * np.outer(errors, errors))
+    assert found[1].value == pytest.approx(2.5 * unit, rel=1e-12)
+    assert found[2].value == pytest.approx(0.73128 * unit, rel=1e-5)

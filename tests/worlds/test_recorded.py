@@ -62,6 +62,17 @@ def test_a_forecast_knows_the_recorded_inputs_and_not_the_states_they_led_to() -
     assert said[-1] == pytest.approx(5.0)
 
 
+def test_the_time_of_a_recorded_trajectory_is_counted_from_its_first_row() -> None:
+    late = decay(0.0, 1.0)
+    rows = joined({**late, "t": late["t"] + 100.0})
+    timed = Grammar([Variable("x"), Variable("v"), Variable("t")], Variable("dv_dt"))
+    world = ODEWorld.recorded(rows, states=["x", "v"], known={"x": "v"}).bind(timed)
+    shown = run(world, 0)
+    assert isinstance(shown, Trajectory)
+    np.testing.assert_allclose(shown.columns["t"], late["t"], atol=1e-12)
+    assert world.pool().experiment(0).settings["horizon"] == pytest.approx(2.0)
+
+
 def test_a_simulator_answers_with_rows_of_its_own() -> None:
     asked: list[Settings] = []
 
@@ -102,6 +113,7 @@ def test_what_is_no_trajectory_is_a_failed_run_with_its_reason(rows: object, wor
     [
         ({"states": ["x", "v", "w"]}, "`dw_dt` is not|`w` is not"),
         ({"known": {"q": "v"}}, "`q` has a known rate but is no state; x, v are"),
+        ({"known": {"x": "w"}}, "`x` is `w`, which is no column of the system; x, v, u are"),
         ({"known": {"x": "2*v"}}, "is no column; name the column that is its derivative"),
         ({"states": ["x"], "known": {}}, "no derivatives: dx_dt are no columns.*discover_states"),
         ({"group": "ran"}, "`ran` is not a column"),

@@ -120,8 +120,8 @@ def missed(prediction: Prediction, problem: Inversion) -> FloatArray:
 
 def objections(prediction: Prediction, problem: Inversion) -> Iterator[str]:
     """Yield why a predicted path may not be taken; nothing where it may."""
-    for name, column in prediction.path.items():
-        if not (np.abs(column) < DIVERGED).all():
+    for name in prediction.path:
+        if not (np.abs(_column(prediction, name)) < DIVERGED).all():
             yield f"`{name}` diverges"
             return
     worst = max(_boxes(prediction, problem), key=lambda box: _excess(prediction, box), default=None)
@@ -146,16 +146,20 @@ def excesses(prediction: Prediction, problem: Inversion) -> dict[str, float]:
 
 def _excess(prediction: Prediction, box: _Box) -> float:
     name, (low, high), _ = box
+    if low == -math.inf and high == math.inf:
+        return -math.inf
     column = _column(prediction, name)
     width = high - low
     if not 0.0 < width < math.inf:
         width = max(abs(min(low, high, key=abs)), 1.0)
-    return float(np.max(np.maximum(low - column, column - high))) / width
+    found = float(np.max(np.maximum(low - column, column - high))) / width
+    return math.inf if math.isnan(found) else found
 
 
 def _column(prediction: Prediction, name: str) -> FloatArray:
-    """Return a column with its end, which a limit holds for too."""
-    return np.append(prediction.path[name], prediction.end[name])
+    """Return a column with its end, where it has one: a limit holds for that too."""
+    column = prediction.path[name]
+    return np.append(column, prediction.end[name]) if name in prediction.end else column
 
 
 def _boxes(prediction: Prediction, problem: Inversion) -> Iterator[_Box]:

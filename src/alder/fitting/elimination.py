@@ -111,7 +111,9 @@ def _rises(terms_of: Terms, y: FloatArray, kept: Sequence[int]) -> tuple[float, 
     """Return what these terms leave, and by how much more without each of them."""
     whole, of_all = _columns(terms_of, kept)
     # Columns that those before them say already take no part.
-    free = np.abs(np.diag(np.linalg.qr(whole, mode="r"))) > _TIED
+    lengths = np.abs(np.diag(np.linalg.qr(whole, mode="r")))
+    free = np.zeros(whole.shape[1], dtype=np.bool_)
+    free[: len(lengths)] = lengths > _TIED  # beyond as many as there are rows, none is free
     X, owner = whole[:, free], of_all[free]
     Q, R = np.linalg.qr(X)
     inverse = np.linalg.inv(R)

@@ -89,14 +89,19 @@ class Samples:
     def cut(self, length: int) -> "Samples":
         """Cut every segment into pieces of about `length` intervals that share no row.
 
-        >>> t = np.arange(6.0)
+        No piece has less than two rows.
+
+        >>> t = np.arange(7.0)
         >>> Samples.of([(t, t[:, None])]).cut(3).firsts
-        array([0, 3, 6])
+        array([0, 4, 7])
+        >>> Samples.of([(t, t[:, None])]).cut(2).firsts
+        array([0, 2, 5, 7])
         """
         firsts = [0]
         for first, last in zip(self.firsts[:-1].tolist(), self.firsts[1:].tolist(), strict=True):
-            n_pieces = max(1, round((last - first) / max(length, 2)))
-            width = (last - first) / n_pieces
+            n_rows = last - first
+            n_pieces = max(1, min(round(n_rows / max(length, 2)), n_rows // 2))
+            width = n_rows / n_pieces
             firsts.extend(first + round(width * (k + 1)) for k in range(n_pieces))
         return replace(self, firsts=np.array(firsts, dtype=np.int64))
 

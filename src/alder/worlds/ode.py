@@ -90,6 +90,13 @@ class ODEWorld:
         if horizon is not None and not (horizon > 0).all():
             raise BadWorld("A horizon is a time above zero; an experiment has another one.")
         object.__setattr__(self, "offers", offers)
+        there = (*self.system.states, *self.system.around(0.0, offers.settings[0]))
+        for state, rate in self.system.rates.items():
+            if isinstance(rate, str) and rate not in there:
+                raise BadWorld(
+                    f"The known rate of `{state}` is `{rate}`, which is no column of the system; "
+                    f"{', '.join(there)} are."
+                )
 
     @staticmethod
     def simulated(  # noqa: PLR0913 (a user's whole request in one call)
@@ -104,8 +111,9 @@ class ODEWorld:
     ) -> "ODEWorld":
         """Return the world of a simulator: `run` takes settings and returns rows of a trajectory.
 
-        Rows are columns of the states, their derivatives `d<state>_dt`, the time `t`, and what else
-        the grammar names. `known` names the columns that are derivatives themselves.
+        Rows are columns of the states, their derivatives `d<state>_dt` and the time `t`, which
+        begins at 0, and of those settings that are no starts. `known` maps a state to the state
+        or setting that is its derivative.
         """
         return ODEWorld(
             System(untold(states, known or {})), experiments=experiments, sampling=sampling,
@@ -127,7 +135,8 @@ class ODEWorld:
 
         Each is an experiment of which a study sees the start, how long it lasts and the inputs;
         what it showed comes out when it is asked for. A new value of `group`, or a time that goes
-        back, begins a trajectory.
+        back, begins a trajectory, whose time `t` is counted from its first row. `known` maps a
+        state to the state or input that is its derivative.
         """
         told = read_recorded(
             rows, states=states, inputs=inputs, time=time, group=group, known=known or {}

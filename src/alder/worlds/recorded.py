@@ -75,7 +75,10 @@ def read_recorded(
     if not parts:
         raise BadWorld("The rows hold no trajectory of at least 2 rows.")
     tables = {
-        str(number): {**{name: columns[name][part] for name in names}, "t": columns[time][part]}
+        str(number): {
+            **{name: columns[name][part] for name in names},
+            "t": columns[time][part] - columns[time][part][0],
+        }
         for number, part in enumerate(parts, start=1)
     }
     spans = {name: float(np.ptp(table["t"])) for name, table in tables.items()}
@@ -91,7 +94,7 @@ def read_recorded(
 
     def acting(t: float, settings: Settings) -> dict[str, float]:
         table = tables[str(settings[TRAJECTORY])]
-        last = int(np.searchsorted(table["t"] - table["t"][0], t * (1.0 + 1e-12), side="right"))
+        last = int(np.searchsorted(table["t"], t * (1.0 + 1e-12), side="right"))
         return {name: float(table[name][max(last - 1, 0)]) for name in inputs}
 
     system = System(rates, inputs=acting if inputs else None)

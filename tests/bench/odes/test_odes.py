@@ -45,6 +45,8 @@ def test_an_equation_is_read_and_never_run(tmp_path: Path) -> None:
         read_systems(write(tmp_path, equations=["__import__('os').getcwd()"]), "rounded")
     with pytest.raises(BadStudy, match="no list of systems"):
         read_systems(write(tmp_path, inits=None), "rounded")
+    with pytest.raises(BadStudy, match="no two starts with a number for each state"):
+        read_systems(write(tmp_path, inits=[[1.0, 1.0]]), "rounded")
 
 
 def test_no_protected_trajectory_begins_where_a_public_one_does(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Terms of rates: which there are, what they are worth, and their numbers along a solution."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,13 +9,15 @@ from hypothesis import strategies as st
 
 from alder.arrays import FloatArray
 from alder.expr.evaluate import evaluate
-from alder.expr.nodes import Apply, Expr
+from alder.expr.nodes import Apply, Const, Expr, Var
 from alder.expr.text import parse, to_text
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import shoot
 from alder.proposers.states.model import Model, Pick, Problem, make_flow
 from alder.proposers.states.paths import along_samples, along_solution
-from alder.proposers.summands.along import Along
+from alder.proposers.summands.along import MOST_ROWS, Along
+from alder.proposers.summands.alternatives import Offer, alternatives
+from alder.proposers.summands.modulated import modulated
 from alder.proposers.summands.shapes import make_library
 from alder.proposers.summands.terms import Library, Term, moved
 
@@ -134,3 +138,53 @@ def test_a_term_that_is_no_number_somewhere_is_no_description() -> None:
     for term in (wild, huge):
         found = along.settle([term], along.sides[:, 0], 1e-3)
         assert not np.isnan(found.rest)
+
+
+def test_of_many_samples_neighbours_are_taken_together_and_say_the_same() -> None:
+    t = np.linspace(0.0, 2.0, 7001)
+    blank = Samples.of([(t, np.zeros((7001, 1)))])
+    term = Term(parse("x/(k + x)", ("x",)), 5, (0.4,))
+    problem = Problem(blank, ("x",), np.array([0.01]), np.zeros((7001, 1)))
+    flow, values = make_flow((Pick(0, term, -1.2),), problem)
+    clean = flow.solve(blank, np.array([[2.0]]), values).states
+    noise = 0.01 * np.random.default_rng(0).normal(size=clean.shape)
+    samples = blank.with_states(clean + noise)
+    beside = along_samples(replace(problem, samples=samples, near=clean))
+    assert len(beside.sides) <= MOST_ROWS
+    found = beside.settle([replace(term, values=(0.9,))], beside.sides[:, 0], 0.01)
+    assert found.rest / len(beside.sides) == pytest.approx(1.0, abs=0.2)  # noise is as it was
+    assert found.terms[0].values[0] == pytest.approx(0.4, rel=0.02)
+    assert found.coefficients[0] == pytest.approx(-1.2, rel=0.01)
+
+
+def test_products_with_columns_are_what_the_trees_of_the_products_say() -> None:
+    rows = np.random.default_rng(0).uniform(0.2, 2.0, (40, 2))
+    along, shape = Along.rows(("x", "y"), rows, rows), parse("exp(-(k*x))", ("x", "y"))
+    trees = [shape, *(parse(f"{name}*exp(-(k*x))", ("x", "y")) for name in ("x", "y"))]
+    found = along.products(Term(shape, 4, (0.7,)), (Const(1.0), Var("x"), Var("y")))
+    assert found == pytest.approx(along.blocks([Term(tree, 4, (0.7,)) for tree in trees]))
+
+
+def test_a_term_that_is_no_number_somewhere_bars_itself_alone() -> None:
+    x = np.linspace(0.0, 2.0, 60)
+    along = Along.rows(("x",), x[:, None], (0.5 * x)[:, None])
+    terms = tuple(Term(parse(text, ("x",)), 1, ()) for text in ("x", "x^2", "1/x^40"))
+    offer = Offer(terms, along.blocks(terms), np.full(3, 4.0)).tamed()
+    assert offer.costs.tolist() == [4.0, 4.0, np.inf]
+    best = alternatives(along, 0, (0.01, 0.01), offer)[0]
+    assert [to_text(term.literal()) for term in best.terms] == ["x"]
+
+
+def test_a_shape_may_multiply_a_sum_of_many_columns() -> None:
+    names = tuple("abcdefgh")
+    rng = np.random.default_rng(2)
+    table = rng.uniform(0.2, 2.0, (300, 8))
+    y = (1.0 + table @ np.arange(1.0, 9.0)) * np.exp(-0.8 * table[:, 0])
+    rows = {name: table[:, i] for i, name in enumerate(names)}
+    library = make_library(names, ("add", "sub", "mul", "div", "exp"), rows)
+    along = Along.rows(names, table, y[:, None])
+    found = modulated(along, y, 1e-3, library, lambda terms: np.ones(len(terms), dtype=np.bool_))
+    assert found
+    for one in found:
+        for term in one.terms:
+            assert np.isfinite(evaluate(term.literal(), rows, {})).all()

@@ -74,7 +74,7 @@ def read_systems(path: Path, form: str) -> tuple[OdeSystem, ...]:
         found = tuple(_system(entry, FORMS[form]) for entry in entries)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadStudy(
-            f"{path.name} is no list of systems: each needs equations, inits and a box "
+            f"{path.name} is no list of systems: each needs id, equations, two inits and a box "
             f"({type(error).__name__}: {error})."
         ) from None
     if not found:
@@ -88,6 +88,8 @@ def _system(entry: Mapping[str, Any], key: str) -> OdeSystem:
     laws = {name: given_law(name, text, names) for name, text in zip(names, equations, strict=True)}
     starts = [tuple(map(float, start)) for start in entry["inits"]]
     name = str(entry["id"])
+    if len(starts) < 2 or any(len(start) != len(names) for start in starts):
+        raise ValueError(f"system {name} has no two starts with a number for each state")
     if name in REPLACED:
         starts[0] = REPLACED[name]
     bounds = cast("Sequence[Sequence[float]]", entry.get("aces_ic_bounds") or entry["ic_bounds"])

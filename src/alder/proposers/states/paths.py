@@ -8,7 +8,7 @@ from alder.arrays import FloatArray
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot
 from alder.proposers.states.model import Model, Problem, make_flow
-from alder.proposers.summands.along import Along, centred
+from alder.proposers.summands.along import MOST_ROWS, Along
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 
@@ -40,6 +40,7 @@ def _stepped(columns: tuple[str, ...], samples: Samples, states: FloatArray) -> 
     joint = np.ones(len(table), dtype=np.bool_)
     joint[samples.firsts[:-1]] = False
     after = np.flatnonzero(joint)
+    after = after[:: -(-len(after) // MOST_ROWS) or 1]
     return Along.rows(columns, table[after - 1], samples.states[after])
 
 
@@ -53,8 +54,7 @@ def _followed(
     at_points = np.ones(len(followed), dtype=np.bool_)
     at_points[path.firsts[:-1]] = False
     table = np.concatenate([followed, path.inputs], axis=1)[at_points]
-    sides = centred(samples.states, samples.firsts)
-    return Along(columns, table, weights, samples.firsts, sides)
+    return Along.path(columns, table, weights, samples.firsts, samples.states)
 
 
 def _dense(samples: Samples) -> tuple[Samples, FloatArray]:

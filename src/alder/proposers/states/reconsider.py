@@ -17,7 +17,7 @@ from alder.proposers.states.model import COARSE, Model, Pick, Problem, named
 from alder.proposers.states.paths import along_samples, along_solution
 from alder.proposers.states.search import costs_of, polish, tie_cost
 from alder.proposers.states.sharing import share
-from alder.proposers.summands.along import Along, Settled, is_tame
+from alder.proposers.summands.along import Along, Settled
 from alder.proposers.summands.alternatives import Offer, alternatives
 from alder.proposers.summands.modulated import Permitted, modulated
 from alder.proposers.summands.terms import Library, Term
@@ -119,11 +119,8 @@ def _sums(
     along: Along, state: int, problem: Problem, usable: Library, others: Sequence[Pick]
 ) -> list[Settled]:
     """Return sums of terms for one rate, the shortest first; others lend what they have."""
-    blocks = along.blocks(usable.terms)
-    if not is_tame(blocks):
-        return []
-    offer = Offer(usable.terms, blocks, costs_of(problem, usable)[state])
-    offer = offer.with_lent(along, _lent(others), tie_cost(len(others)))
+    offer = Offer(usable.terms, along.blocks(usable.terms), costs_of(problem, usable)[state])
+    offer = offer.with_lent(along, _lent(others), tie_cost(len(others))).tamed()
     sigma = float(problem.sigma[state])
     coarse = COARSE * float(problem.samples.states[:, state].std())
     found = [

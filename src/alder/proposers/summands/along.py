@@ -10,12 +10,14 @@ numbers inside of them fitted, without a system being solved for each.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
+from alder.expr.nodes import Const, Expr, Var
 from alder.fitting.subsets import least_squares
 from alder.proposers.summands.terms import Library, Term, moved
 
@@ -24,7 +26,11 @@ _HALVINGS = 4
 _FARTHEST = 1.5  # of one step of a number inside, in its logarithm
 _SETTLED = 1e-3  # of a gain in squares, in units of noise
 _TOLD_APART = 1e-13
-_WILD = 1e100  # columns beyond this say nothing, and their squares are no numbers
+_AT_ONCE = 1 << 23  # numbers in memory while terms are integrated
+MOST_ROWS = 1000
+"""Rows on which terms are compared: these are sets of terms, not their last digits."""
+WILD = 1e100
+"""Columns beyond this say nothing, and their squares are no numbers."""
 
 
 @final
@@ -44,7 +50,8 @@ class Along:
 
     `table` (points, columns) holds states and inputs. Along a solution `weights` (rows, 4) say what
     the points between a sample and the next count, and `sides` (rows, states) are samples with
-    the starts taken out. Without weights, rows stand for themselves.
+    the starts taken out, `joint` the first of those that are taken together, if any are. Without
+    weights, rows stand for themselves.
     """
 
     columns: tuple[str, ...]
@@ -52,6 +59,7 @@ class Along:
     weights: FloatArray
     firsts: NDArray[np.int64]
     sides: FloatArray
+    joint: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     seen: dict[Term, FloatArray] = field(default_factory=dict[Term, FloatArray])
 
     @staticmethod
@@ -59,9 +67,42 @@ class Along:
         """Return rows that stand for themselves: rates beside states, or next samples."""
         return Along(columns, table, np.zeros((0, 0)), np.zeros(0, dtype=np.int64), sides)
 
+    @staticmethod
+    def path(
+        columns: tuple[str, ...],
+        table: FloatArray,
+        weights: FloatArray,
+        firsts: NDArray[np.int64],
+        samples: FloatArray,
+    ) -> "Along":
+        """Return a solution beside samples; neighbours among many of these are taken together."""
+        joint = _neighbours(firsts)
+        return Along(
+            columns, table, weights, firsts, _merged(centred(samples, firsts), joint), joint
+        )
+
     def blocks(self, terms: Sequence[Term]) -> FloatArray:
         """Return terms and their derivatives by numbers inside, (rows, 1 + most, terms)."""
-        return self._summed(Library(self.columns, tuple(terms)).blocks(self.table))
+        most = max((len(term.values) for term in terms), default=0)
+        found = np.zeros((len(self.sides), 1 + most, len(terms)))
+        at_once = max(_AT_ONCE // (len(self.table) * (1 + most)), 1)
+        for first in range(0, len(terms), at_once):
+            part = Library(self.columns, tuple(terms[first : first + at_once]))
+            values = self._summed(part.blocks(self.table))
+            found[:, : values.shape[1], first : first + at_once] = values
+        return found
+
+    def products(self, term: Term, factors: Sequence[Expr]) -> FloatArray:
+        """Return a term times columns or one, and the derivatives, (rows, 1 + numbers, factors)."""
+        value = Library(self.columns, (term,)).blocks(self.table)
+        by = [
+            np.ones(len(self.table)) if isinstance(f, Const) else self._column(f) for f in factors
+        ]
+        return self._summed(value * np.stack(by, axis=1)[:, None, :])
+
+    def _column(self, factor: Expr) -> FloatArray:
+        assert isinstance(factor, Var)
+        return self.table[:, self.columns.index(factor.name)]
 
     def block(self, term: Term) -> FloatArray:
         """Return one term and its derivatives, (rows, 1 + its numbers)."""
@@ -133,12 +174,12 @@ class Along:
         after_first = np.ones(len(steps), dtype=np.bool_)
         after_first[self.firsts[:-1]] = False
         steps[after_first] = np.einsum("kg,kg...->k...", self.weights, shaped)
-        return centred(np.cumsum(steps, axis=0), self.firsts)
+        return _merged(centred(np.cumsum(steps, axis=0), self.firsts), self.joint)
 
 
 def is_tame(columns: FloatArray) -> bool:
     """Say whether all are numbers that can be squared."""
-    return bool((np.abs(columns) < _WILD).all())
+    return bool((np.abs(columns) < WILD).all())
 
 
 def centred(columns: FloatArray, firsts: NDArray[np.int64]) -> FloatArray:
@@ -148,3 +189,20 @@ def centred(columns: FloatArray, firsts: NDArray[np.int64]) -> FloatArray:
         -1, *[1] * (columns.ndim - 1)
     )
     return columns - np.repeat(means, lengths, axis=0)
+
+
+def _neighbours(firsts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first of every few samples that are taken together; none where all are few."""
+    n_together = -(-int(firsts[-1]) // MOST_ROWS)
+    if n_together == 1:
+        return np.zeros(0, dtype=np.int64)
+    joint = [k for a, b in pairwise(firsts.tolist()) for k in range(a, b, n_together)]
+    return np.array(joint, dtype=np.int64)
+
+
+def _merged(columns: FloatArray, joint: NDArray[np.int64]) -> FloatArray:
+    """Take neighbours together, noise of the same size in each: it is independent."""
+    if not len(joint):
+        return columns
+    counts = np.diff(np.append(joint, len(columns))).reshape(-1, *[1] * (columns.ndim - 1))
+    return np.add.reduceat(columns, joint, axis=0) / np.sqrt(counts)

@@ -14,7 +14,7 @@ from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Var, parameters
 from alder.fitting.descriptions import Search, shortest
 from alder.fitting.layers import gains_of
-from alder.proposers.summands.along import Along, Settled
+from alder.proposers.summands.along import WILD, Along, Settled
 from alder.proposers.summands.building import times
 from alder.proposers.summands.rarer import MANY
 from alder.proposers.summands.terms import Term
@@ -52,6 +52,14 @@ class Offer:
         ]
         costs = np.concatenate([self.costs, np.full(len(lent), cost)])
         return Offer((*self.terms, *lent), np.concatenate(wide, axis=2), costs)
+
+    def tamed(self) -> "Offer":
+        """Bar terms that are no numbers somewhere, or too large to be squared."""
+        tame = (np.abs(self.blocks) < WILD).all(axis=(0, 1))
+        if tame.all():
+            return self
+        blocks = np.where(tame, self.blocks, 0.0)
+        return Offer(self.terms, blocks, np.where(tame, self.costs, np.inf))
 
     def narrowed(self, y: FloatArray) -> "Offer":
         """Keep of the shapes of which there are many those that promise most beside linear terms.

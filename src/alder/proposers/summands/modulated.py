@@ -45,9 +45,9 @@ class _Shape:
     numbers: tuple[float, ...]
     factors: tuple[Expr, ...]
 
-    def terms(self) -> list[Term]:
-        """Return the products."""
-        return [Term(_product(one, self.expr), self.level, self.numbers) for one in self.factors]
+    def term(self) -> Term:
+        """Return the shape alone."""
+        return Term(self.expr, self.level, self.numbers)
 
 
 @final
@@ -127,7 +127,7 @@ class _Search:
 
     def _columns(self, shape: _Shape, base: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Return columns of both, and of the products their derivatives by the numbers."""
-        blocks = self.along.blocks(shape.terms())
+        blocks = self.along.products(shape.term(), shape.factors)
         B = self.simple()[:, list(base)]
         return np.column_stack([B, blocks[:, 0, :]]), blocks[:, 1 : 1 + len(shape.numbers), :]
 
@@ -192,12 +192,12 @@ class _Search:
         columns = self._columns(shape, fitted.base)[0][:, n_base:]
         sizes = np.abs(c[n_base:]) * np.linalg.norm(columns, axis=0)
         order: list[int] = np.argsort(-sizes, kind="stable").tolist()
-        lead, others = order[0], [k for k in order[1:] if c[n_base + k] != 0.0]
+        lead, others = order[0], [k for k in order[1:] if c[n_base + k] != 0.0][: len(_NAMES)]
         if not sizes[lead] > 0.0:
             return np.inf, Settled((), np.zeros(0), np.inf)
         numbers = [float(c[n_base + k] / c[n_base + lead]) for k in others]
         parts = [shape.factors[lead]]
-        for name, k in zip(_NAMES, others, strict=False):
+        for name, k in zip(_NAMES[: len(others)], others, strict=True):
             factor = shape.factors[k]
             parts.append(Param(name) if isinstance(factor, Const) else times(Param(name), factor))
         whole = _product(reduce(plus, parts), shape.expr)
