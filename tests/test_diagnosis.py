@@ -15,7 +15,7 @@ from alder.fitting.fit import fit
 from alder.fitting.residuals import find_misfits
 from alder.records.budget import Budget
 from alder.records.evidence import Attempt, Candidate, Evidence
-from alder.records.experiment import Trajectory
+from alder.records.experiment import FailedRun, Trajectory
 from alder.records.grammar import Grammar
 from alder.records.outcome import CAUSES, Cause, Refusal
 from alder.records.proposal import Proposal
@@ -133,6 +133,16 @@ def test_what_remains_is_the_budget(stop: Stop) -> None:
     assert refusal.cause == "budget"
     assert refusal.candidate is not None
     assert refusal.rivals == ()
+
+
+def test_experiments_that_all_failed_are_named_with_what_went_wrong() -> None:
+    """A simulator that is broken is no question of the budget alone."""
+    known = evidence(["a*x + b*v^2"], rows(30, seed=1))
+    failures = (FailedRun("e1", "BadTable: empty."), FailedRun("e2", "ZeroDivisionError: by zero."))
+    refusal = diagnose(replace(known, failures=failures), candidates(known), "budget")
+    assert "2 failed, the last since: ZeroDivisionError: by zero" in refusal.reason
+    assert "correct what runs them" in refusal.advice
+    assert str(refusal).startswith(f"REFUSED  {refusal.cause}: ")
 
 
 def test_the_best_law_by_validation_is_kept() -> None:

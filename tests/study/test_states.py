@@ -114,12 +114,37 @@ def test_the_same_log_gives_the_same_equations() -> None:
         ({"known": {"w": "v"}}, "`w` has a known rate but is no state; x, v are"),
         ({"known": {"x": "a*v"}}, "uses `a`, which is no state or input"),
         ({"states": ["x", "y"]}, "`y` is not a column"),
-        ({"states": ["x", "u"]}, "stands only once"),
+        ({"states": ["x", "u"]}, "stands only once; `u` repeats"),
+        ({"states": ["t", "v"]}, "`t` is the time, which is no state"),
+        ({"states": "x,v"}, "States are a list of names"),
+        ({"known": "x: v"}, "known rates a mapping"),
+        ({"operators": ["add", "foo"]}, "`foo` is not an operator"),
     ],
 )
 def test_a_wrong_wish_is_told_in_one_sentence(wishes: dict[str, object], words: str) -> None:
     with pytest.raises(alder.AlderError, match=words):
         _discover(_log(n_episodes=1), **wishes)
+
+
+def test_a_time_that_repeats_is_told_with_its_row() -> None:
+    log = _log(n_episodes=1)
+    log["t"][17] = log["t"][16]
+    with pytest.raises(alder.BadTable, match="Row 18 has the time of the row before it"):
+        _discover(log)
+
+
+def test_shuffled_rows_are_told_apart_from_several_runs() -> None:
+    log, order = _log(n_episodes=1), np.random.default_rng(0).permutation(50)
+    shuffled = {name: column[:50][order] for name, column in log.items()}
+    with pytest.raises(alder.BadTable, match=r"goes back at \d+ of 50 rows.*Sort the rows"):
+        _discover(shuffled)
+
+
+def test_a_column_without_a_number_is_named() -> None:
+    log = _log(n_episodes=1)
+    log["v"][:] = np.nan
+    with pytest.raises(alder.BadTable, match="Empty: v"):
+        _discover(log)
 
 
 def test_too_few_samples_are_refused_as_a_table() -> None:

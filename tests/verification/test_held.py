@@ -111,7 +111,18 @@ def test_a_number_that_nothing_determined_verifies_nothing_where_it_takes_part()
         return follow(Claim.read(told.text()), held).finding
 
     assert finding(3e-3) == "undetermined"
-    assert finding(1e-7) == "accept"  # no sample would notice
+    assert finding(1e-7) == "unseen"  # no sample would notice
+
+
+def test_a_term_that_held_back_samples_never_meet_is_not_verified() -> None:
+    """A narrow bump takes up one bad sample, and says anything it likes in between."""
+    claim, _ = fitted("a*sin(x)", swings(SMALL, 0))
+    rates = (claim.rates[0], parse("a*sin(x) + b*exp(-1000*(x - 1.9)^2)", COLUMNS))
+    C = np.diag([claim.covariance[0, 0], 1e-4])
+    bump = Claim(COLUMNS, rates, {**claim.values, "b": 50.0}, C, SIGMA, claim.n_free)
+    assert follow(claim, swings(SMALL, 1)).finding == "accept"
+    assert follow(bump, swings(SMALL, 1)).finding == "unseen"
+    assert follow(bump, swings(WIDE, 1)).finding != "accept"
 
 
 def test_equations_that_run_away_are_called_unstable_not_wrong() -> None:

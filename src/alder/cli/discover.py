@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from alder.cli.layout import read_number, read_pairs, terminal
-from alder.cli.log import LogOptions, discover_log
+from alder.cli.log import LogOptions, discover_log, refuse_for_rows
 from alder.errors import BadParameter, BadStudy
 from alder.records.roles import Roles
 
@@ -62,11 +62,11 @@ def command(
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="For rows: the column of groups; whole groups go to the verifier."),
+        typer.Option(help="The column of groups, or runs; whole ones go to the verifier."),
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option(help="For rows: the column of times; the last rows go to the verifier."),
+        typer.Option(help="The column of times; of rows, the last go to the verifier."),
     ] = None,
     state: Annotated[
         str | None, typer.Option(help="For logs: the columns whose motion is sought, such as x,v.")
@@ -104,6 +104,11 @@ def command(
     """
     console = terminal()
     if state is not None:
+        refuse_for_rows({
+            "target": target, "variables": variables, "unit": unit, "sigma": sigma,
+            "weight": weight, "budget": budget, "guess": guess, "proposer": proposer,
+            "ledger": ledger, "seed": seed,
+        })  # fmt: skip
         motion = LogOptions(
             state, inputs, time, group, known or [], conserved or [], mirrored, discrete=discrete
         )

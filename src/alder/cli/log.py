@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast, final
 import typer
 
 from alder.cli.layout import number, read_pairs, show_lines
-from alder.errors import BadTable
+from alder.errors import BadParameter, BadTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +43,7 @@ def discover_log(console: "Console", files: Sequence[Path], options: LogOptions,
     from alder.cli.verdict import REFUSED
     from alder.kernel.solver import announce
     from alder.study.states import discover_states
+    from alder.tables import column_names
 
     states, inputs = _names(options.states), _names(options.inputs or "")
     rows, group = _read(files, options.group, options.time or "t")
@@ -61,11 +62,23 @@ def discover_log(console: "Console", files: Sequence[Path], options: LogOptions,
             watch=status.update,
         )
     if outcome.refusal is not None:
-        _show_refusal(console, outcome, outcome.refusal)
+        used = {*states, *inputs, options.time or "t", group, _FILE}
+        unused = [name for name in column_names(rows) if name not in used]
+        _show_refusal(console, outcome, outcome.refusal, unused)
         raise typer.Exit(REFUSED)
     _show_laws(console, outcome)
     saved = _save(outcome, out)
     show_lines(console, {"saved ": "   ".join(saved)})
+
+
+def refuse_for_rows(options: Mapping[str, object]) -> None:
+    """Refuse options that say nothing of a log: none is left aside in silence."""
+    given = next((name for name, value in options.items() if value not in (None, [])), None)
+    if given is not None:
+        raise BadParameter(
+            f"--{given} is not for logs, whose rates are sought for the states in --state; leave "
+            "it out."
+        )
 
 
 def _names(words: str) -> list[str]:
@@ -99,7 +112,7 @@ def _inside(table: "Table", group: str | None, time: str) -> "Sequence[object]":
         return as_labels(table, group)
     if time not in there:
         return [0] * count_rows(table)
-    back = np.diff(as_columns(table, [time])[time]) <= 0.0
+    back = np.diff(as_columns(table, [time])[time]) < 0.0
     return [0, *np.cumsum(back).tolist()]
 
 
@@ -135,6 +148,8 @@ def _facts(outcome: "StatesOutcome") -> dict[str, str]:
     noise = ", ".join(f"{name} {number(value)}" for name, value in outcome.noise.items())
     error = ", ".join(f"{name} {number(value)}" for name, value in outcome.error.items())
     facts = {
+        "read  ": _read_words(outcome),
+        "scope ": _scope_words(outcome),
         "error ": f"{error} (rms) along {outcome.n_held_back} held-back samples, "
         f"{number(outcome.horizon)} at most from a start",
         "noise ": noise,
@@ -147,7 +162,20 @@ def _facts(outcome: "StatesOutcome") -> dict[str, str]:
     return facts
 
 
-def _show_refusal(console: "Console", outcome: "StatesOutcome", refusal: "Refusal") -> None:
+def _scope_words(outcome: "StatesOutcome") -> str:
+    """Say within which values the equations were admitted, of all that they read."""
+    ranges = {k: ends for law in outcome.laws.values() for k, ends in law.scope.ranges.items()}
+    return "   ".join(f"{name} {number(a)} to {number(b)}" for name, (a, b) in ranges.items())
+
+
+def _read_words(outcome: "StatesOutcome") -> str:
+    n = outcome.n_trajectories
+    return f"{outcome.n_samples} samples in {n} {'trajectory' if n == 1 else 'trajectories'}"
+
+
+def _show_refusal(
+    console: "Console", outcome: "StatesOutcome", refusal: "Refusal", unused: Sequence[str]
+) -> None:
     from rich.text import Text
 
     console.print()
@@ -158,7 +186,12 @@ def _show_refusal(console: "Console", outcome: "StatesOutcome", refusal: "Refusa
     )
     for law in outcome.laws.values():
         console.print(f"not admitted: {law}", soft_wrap=True, markup=False)
-    show_lines(console, {"advice": refusal.advice})
+    lines = {"advice": refusal.advice, "read  ": _read_words(outcome)}
+    if unused:
+        lines["unused"] = (
+            f"{', '.join(unused)}: a column of the log that acts on the system is an --input"
+        )
+    show_lines(console, lines)
 
 
 def _save(outcome: "StatesOutcome", out: Path) -> list[str]:

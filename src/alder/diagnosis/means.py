@@ -191,6 +191,13 @@ def _more(view: View, why: str) -> Sign:
     elif not math.isinf(budget.cost):
         settings["cost"] = float(settings["queries"]) * float(np.median(view.pool.cost))
     words = " and ".join(f"{value:g} {name}" for name, value in settings.items())
+    if view.evidence.failures and not view.evidence.trajectories:
+        return Sign(
+            _BUDGET,
+            f"{why}; {_used(view)}.",
+            "No experiment gave rows: correct what runs them, and start again.",
+            NextStep("spend", settings=settings),
+        )
     return Sign(
         _BUDGET,
         f"{why}; {_used(view)}.",
@@ -203,5 +210,13 @@ def _used(view: View) -> str:
     used, budget = view.evidence.spent, view.evidence.budget
     return (
         f"{used.proposals} of {budget.proposals} proposals and {used.queries} of "
-        f"{budget.queries} experiments were used"
+        f"{budget.queries} experiments were used{_failures(view)}"
     )
+
+
+def _failures(view: View) -> str:
+    """Say how many experiments gave no rows, and why the last did not."""
+    failures = view.evidence.failures
+    if not failures:
+        return ""
+    return f", of which {len(failures)} failed, the last since: {failures[-1].reason.rstrip('.')}"

@@ -109,6 +109,14 @@ class Flow:
         """Return the same terms in another mixture."""
         return replace(self, mix=np.ascontiguousarray(mix))
 
+    def with_summands(self) -> "Flow":
+        """Derive solutions by the weight of every summand that holds a parameter, too.
+
+        A weight is one, or minus one: the derivative is what the summand does, to first order.
+        """
+        fitted = np.array([bool(names) for names in self.batch.parameters])
+        return replace(self, active=np.argwhere((self.mix != 0.0) & fitted))
+
     def held_at(self, values: FloatArray) -> "Flow":
         """Return the system with these numbers in it and no parameter left."""
         b = self.batch

@@ -141,8 +141,13 @@ def _follows(longer: Shot, shorter: Shot) -> bool:
 
 
 def _chi2(samples: Samples, solution: Solution, sigma: FloatArray) -> float:
-    """Return the weighted sum of squares; infinite where a segment ends early."""
+    """Return the weighted sum of squares; infinite where a segment ends early.
+
+    So it is where a derivative is no number, which leads nowhere.
+    """
     if (solution.reached < np.diff(samples.firsts)).any():
+        return np.inf
+    if not np.isfinite(solution.sensitivities).all():
         return np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         chi2 = float(np.sum(np.square((samples.states - solution.states) / sigma)))

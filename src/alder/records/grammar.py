@@ -27,7 +27,7 @@ class Nesting:
     def __post_init__(self) -> None:
         """Refuse names that are no operators."""
         for name in (self.outer, self.inner):
-            _require_operator(name)
+            require_operator(name)
 
 
 @final
@@ -64,7 +64,7 @@ class Grammar:
         if self.target.name in names:
             raise BadGrammar(f"`{self.target.name}` is both the target and a variable; pick one.")
         for name in self.operators:
-            _require_operator(name)
+            require_operator(name)
         if self.units not in ("absorb", "strict"):
             raise BadGrammar(f'units is "absorb" or "strict"; got {self.units!r}.')
         for limit in ("max_nodes", "max_depth"):
@@ -77,6 +77,7 @@ class Grammar:
         return tuple(variable.name for variable in self.variables)
 
 
-def _require_operator(name: str) -> None:
+def require_operator(name: str) -> None:
+    """Raise `BadGrammar` where no operator has this name."""
     if name not in OPERATORS:
         raise BadGrammar(f"`{name}` is not an operator; {', '.join(OPERATORS)} are.")

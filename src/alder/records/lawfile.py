@@ -100,6 +100,19 @@ def to_file(law: LawParts) -> str:
     return json.dumps(file, indent=1, allow_nan=False) + "\n"
 
 
+def _require_law(schema: str, name: str) -> None:
+    if schema.startswith("alder/dynamics/"):
+        raise BadLawFile(
+            f"{name} holds equations of motion of several states, not one law; read it in Python "
+            "with `alder.Dynamics.load` and follow it with `rollout`, or put a world where you "
+            "want it with `alder plan`."
+        )
+    if schema != SCHEMA:
+        raise BadLawFile(
+            f"{name} has the schema {schema!r}; this version of Alder reads {SCHEMA!r}."
+        )
+
+
 def from_file(text: str, name: str = "The law file") -> LawParts:
     """Read a law file; raise `BadLawFile` with one sentence where it is not one."""
     try:
@@ -109,10 +122,7 @@ def from_file(text: str, name: str = "The law file") -> LawParts:
     if not isinstance(value, dict):
         raise BadLawFile(f"{name} is JSON but not a law; an object is expected.")
     file = cast("dict[str, Any]", value)
-    if file.get("schema") != SCHEMA:
-        raise BadLawFile(
-            f"{name} has the schema {file.get('schema')!r}; this version of Alder reads {SCHEMA!r}."
-        )
+    _require_law(str(file.get("schema")), name)
     try:
         law = parts_of(file)
         digest = digest_of(content_of(law))

@@ -63,6 +63,14 @@ class Refusal:
     findings: tuple[Finding, ...] = ()
     step: NextStep | None = None
 
+    def __str__(self) -> str:
+        """Say in words why no law is returned, and what to do.
+
+        >>> print(Refusal("noise", "The rows scatter.", "Repeat experiments."))
+        REFUSED  noise: The rows scatter. Repeat experiments.
+        """
+        return f"REFUSED  {self.cause}: {self.reason} {self.advice}"
+
     @property
     def ruled_out(self) -> tuple[Finding, ...]:
         """The causes whose tests speak against them, each with the number that rules it out."""
@@ -88,3 +96,7 @@ class Outcome:
     cut_short: bool = False
     ledger: str = ""
     front: tuple[FrontLaw, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the law, or the refusal, in words."""
+        return str(self.refusal) if self.law is None else f"ADMITTED  {self.law}"

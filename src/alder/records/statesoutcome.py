@@ -38,7 +38,8 @@ class StatesOutcome:
     scope and for times up to `horizon`, the longest that was followed: of a motion after it nothing
     was verified. `commitments` are salted digests of what was held back. `route` says how the
     numbers were fitted, `routes` what validation said of each; `shared` which numbers two laws have
-    in common. On a refusal `laws` hold what was found and not admitted.
+    in common. `n_samples` in `n_trajectories` were read. On a refusal `laws` hold what was found
+    and not admitted.
     """
 
     laws: Mapping[str, Law]
@@ -51,6 +52,8 @@ class StatesOutcome:
     route: str = ""
     routes: tuple[RouteError, ...] = ()
     n_held_back: int = 0
+    n_samples: int = 0
+    n_trajectories: int = 0
     shared: tuple[str, ...] = ()
     commitments: tuple[Commitment, ...] = ()
 
@@ -63,3 +66,13 @@ class StatesOutcome:
     def admitted(self) -> bool:
         """Whether the laws were admitted."""
         return self.refusal is None
+
+    def __str__(self) -> str:
+        """Return the equations with the error and the time they were followed, or the refusal."""
+        if self.refusal is not None:
+            return str(self.refusal)
+        laws = (
+            self.dynamics if self.dynamics is not None else "\n".join(map(str, self.laws.values()))
+        )
+        errors = ", ".join(f"{name} {error:.3g}" for name, error in self.error.items())
+        return f"ADMITTED  {laws}\nerror {errors} along held-back samples, up to {self.horizon:g}"

@@ -29,3 +29,9 @@ class SystemOutcome:
     verdict: Verdict | None = None
     candidate: Dynamics | None = None
     cut_short: bool = field(default=False)
+
+    def __str__(self) -> str:
+        """Return the equations, or the refusal and the state it is about, in words."""
+        if self.refusal is None:
+            return f"ADMITTED  {self.dynamics}"
+        return f"{self.refusal}" + (f" (the rate of {self.state})" if self.state else "")

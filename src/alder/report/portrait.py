@@ -34,9 +34,7 @@ def phase_portrait(
     `span`; where one leaves the picture it is cut. `samples` are drawn as dots. Other states begin
     at zero.
     """
-    for name, _ in (x, y):
-        if name not in dynamics.states:
-            raise BadParameter(f"`{name}` is no state; {', '.join(dynamics.states)} are.")
+    _require_plane(dynamics, x, y, span)
     (x_name, x_ends), (y_name, y_ends) = x, y
     drawing = Drawing(Frame(_SIDE + 60.0, _SIDE, x_ends, y_ends))
     drawing.parts.append(STYLE + f"<style>{_STILL}</style>")
@@ -53,6 +51,26 @@ def phase_portrait(
         columns = as_columns(samples, [x_name, y_name])
         drawing.dots(columns[x_name], columns[y_name], COLOURS[1], size=2.6)
     return drawing.file(f"Phase portrait of {x_name} and {y_name}") + "\n"
+
+
+def _require_plane(
+    dynamics: Dynamics,
+    x: tuple[str, tuple[float, float]],
+    y: tuple[str, tuple[float, float]],
+    span: float,
+) -> None:
+    for name, (low, high) in (x, y):
+        if name not in dynamics.states:
+            raise BadParameter(f"`{name}` is no state; {', '.join(dynamics.states)} are.")
+        if not -np.inf < low < high < np.inf:
+            raise BadParameter(
+                f"The axis of `{name}` goes from a lower number to a higher one; got {low:g} to "
+                f"{high:g}."
+            )
+    if x[0] == y[0]:
+        raise BadParameter(f"Two different states span the plane; `{x[0]}` stands for both axes.")
+    if not 0.0 < span < np.inf:
+        raise BadParameter(f"`span` is the time to follow solutions, above zero; got {span:g}.")
 
 
 def _inside(

@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.errors import BadParameter, BadTable
+from alder.errors import BadParameter
 from alder.expr.nodes import Expr, parameters
 from alder.expr.text import parse
 from alder.fitting.delay import delayed
@@ -21,11 +21,12 @@ from alder.proposers.states.laws import laws_of
 from alder.proposers.states.model import structures
 from alder.proposers.states.sharing import shared_numbers
 from alder.records.dynamics import Dynamics
+from alder.records.grammar import require_operator
 from alder.records.statesoutcome import RouteError, StatesOutcome
-from alder.segments import observation_names
 from alder.study.conserving import quantity
+from alder.study.logs import hold_back, read_samples
 from alder.study.unfollowed import not_excited, not_followed
-from alder.tables import Rows, as_columns, column_names, require_columns
+from alder.tables import Rows, require_columns
 from alder.verification.claim import Claim
 from alder.verification.held import follow
 from alder.verification.vault import Vault
@@ -37,9 +38,7 @@ STATE_OPERATORS = (
 
 Watch: TypeAlias = Callable[[str], object]
 
-_HELD_SHARE = 4  # one trajectory in so many is held back, or the last such part of each
 _KEPT = 1e-6  # the share by which a conserved quantity may change: rounding and iteration
-_FEWEST = 20  # samples below which nothing is sought
 
 
 def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
@@ -74,6 +73,9 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     refusal says why. It is admitted for as long as they last: `horizon`.
     """
     announce()
+    _require_lists(states, known)
+    for name in operators:
+        require_operator(name)
     setting = Setting(
         tuple(states),
         tuple(inputs),
@@ -86,54 +88,10 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     require_columns(mirrored, setting.columns, where="states and inputs")
     samples = read_samples(rows, setting, time, group)
     public, held = hold_back(samples)
-    with Vault.hold(held) as vault, limit_matrix_threads(1):
+    with Vault.hold(held) as vault, limit_matrix_threads(1), np.errstate(all="ignore"):
         kept = _Kept(vault, len(held.times), longest_span(held))
-        return _Discovery(setting, public, kept, known or {}, watch or str).run()
-
-
-def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> Samples:
-    """Return the trajectories of a table; rows that miss a number end a trajectory there."""
-    there = column_names(rows)
-    timed = time in there or not setting.discrete
-    wanted = [*setting.columns, *([time] if timed else []), *([group] if group else [])]
-    require_columns(wanted, there)
-    if len(set(setting.columns)) < len(setting.columns):
-        raise BadParameter("A column is a state or an input, and stands only once; one repeats.")
-    table = as_columns(rows, setting.columns)
-    n = len(table[setting.columns[0]])
-    t = as_columns(rows, [time])[time] if timed else np.arange(n, dtype=np.float64)
-    labels = observation_names(rows, group) if group else np.zeros(n)
-    values = np.stack([table[name] for name in setting.columns], axis=1)
-    whole = np.isfinite(values).all(axis=1) & np.isfinite(t)
-    joint = np.zeros(n, dtype=np.bool_)
-    joint[1:] = (labels[1:] == labels[:-1]) & whole[1:] & whole[:-1]
-    if not group:
-        joint[1:] &= np.diff(t) > 0.0 if _restarts(t) else True
-    starts = np.flatnonzero(~joint & whole)
-    ends = [int(np.flatnonzero(np.append(~joint[s + 1 :], True))[0]) + s + 1 for s in starts]
-    parts = [slice(int(s), e) for s, e in zip(starts, ends, strict=True) if e - s >= 4]
-    if sum(p.stop - p.start for p in parts) < _FEWEST:
-        raise BadTable(
-            f"There are {int(whole.sum())} complete samples in trajectories of at least 4; "
-            f"{_FEWEST} are the fewest that say anything of a motion."
-        )
-    d = len(setting.states)
-    return Samples.of(
-        [(t[part], values[part, :d]) for part in parts], [values[part, d:] for part in parts]
-    )
-
-
-def hold_back(samples: Samples) -> tuple[Samples, Samples]:
-    """Take whole trajectories away for the verifier, or the last part of each."""
-    n = samples.n_segments
-    if n >= _HELD_SHARE:
-        held = list(range(1, n, _HELD_SHARE))
-        return samples.take([s for s in range(n) if s not in held]), samples.take(held)
-    lengths = np.diff(samples.firsts)
-    cuts = samples.firsts[:-1] + (lengths * (_HELD_SHARE - 1)) // _HELD_SHARE
-    pieces = replace(samples, firsts=np.unique(np.concatenate([samples.firsts, cuts])))
-    early = list(range(0, pieces.n_segments, 2))
-    return pieces.take(early), pieces.take([s for s in range(pieces.n_segments) if s not in early])
+        outcome = _Discovery(setting, public, kept, known or {}, watch or str).run()
+    return replace(outcome, n_samples=len(samples.times), n_trajectories=samples.n_segments)
 
 
 def claim_of(found: Found, delay: float = 0.0) -> Claim | None:
@@ -241,6 +199,14 @@ class _Discovery:
         )
 
 
+def _require_lists(states: object, known: object) -> None:
+    if isinstance(states, str) or not isinstance(known or {}, Mapping):
+        raise BadParameter(
+            'States are a list of names, such as ["x", "v"], and known rates a mapping, such as '
+            '{"x": "v"}; one of them is something else.'
+        )
+
+
 def _rate(name: str, text: str, states: Sequence[str], inputs: Sequence[str]) -> Expr:
     if name not in states:
         raise BadParameter(f"`{name}` has a known rate but is no state; {', '.join(states)} are.")
@@ -259,8 +225,3 @@ def _kept(texts: Sequence[str], states: Sequence[str], *, discrete: bool) -> tup
             "`conserved`, or `discrete`."
         )
     return tuple(quantity(text, states) for text in texts)
-
-
-def _restarts(t: FloatArray) -> bool:
-    """Say whether the time goes back somewhere: then every return begins a trajectory."""
-    return bool((np.diff(t) <= 0.0).any())

@@ -70,6 +70,14 @@ _REFUSALS = {
         "Record more trajectories, or ones that move further.",
         step=NextStep("explore"),
     ),
+    "unseen": Refusal(
+        "excitation",
+        "One of the terms has hardly an effect on held-back samples, so that nothing has verified "
+        "it: it rests on a few of the samples it was fitted to.",
+        "Record more trajectories that cover the same states and inputs, and look for samples that "
+        "are not what they seem, such as a time that is wrong.",
+        step=NextStep("explore"),
+    ),
     "noisy": Refusal(
         "noise",
         "Held-back samples are followed to no better than a tenth of their spread; the noise is as "

@@ -8,7 +8,8 @@ $$\chi^2 = r^\top (\sigma^2 + J C J^\top)^{-1} r .$$
 
 An allowance larger than the noise, and than a thousandth of the spread, would let too much pass,
 so there the samples verify nothing and the system is refused; so it is where a number that the fit
-left open altogether takes part. What is left must be small on
+left open altogether takes part, and where a summand has hardly an effect on held-back samples:
+they say nothing of it, and it may be anything where it has one. What is left must be small on
 *every* trajectory, and without pattern in time: a law that only imitates another leaves residuals
 that follow each other.
 """
@@ -27,13 +28,14 @@ from alder.fitting.shooting import shoot
 from alder.verification.claim import Claim
 
 Finding: TypeAlias = Literal[
-    "accept", "diverges", "missed", "patterned", "undetermined", "noisy", "invalid"
+    "accept", "diverges", "missed", "patterned", "undetermined", "unseen", "noisy", "invalid"
 ]
 
 _FALSE_ALARM = 1e-3  # share of true systems that a test refuses by chance, all its parts together
 _SPREAD_SHARE = 0.1  # an admitted law predicts to this share of the spread, or to the noise
 _NOISE_TIMES = 1.5
 _FINE = 1e-3  # of the spread: samples followed so closely prove something, however small the noise
+_SEEN = 4.0  # squares, in units of the noise, by which samples change without a summand
 _LEAST_FOR_PATTERN = 12  # samples of a state below which its pattern says nothing
 
 
@@ -44,12 +46,15 @@ class Followed:
 
     `missed`, `patterned` and `loose` are what was found over what is allowed: of the squares of
     the worst trajectory and of all, of the correlation of neighbours, and of the part of the
-    prediction that the coefficients leave open. `error` and `spread` are those of each state.
+    prediction that the coefficients leave open. `weakest` are the squares, in units of the noise,
+    that the summand which matters least adds to the samples. `error` and `spread` are those of
+    each state.
     """
 
     missed: float
     patterned: float
     loose: float
+    weakest: float
     error: FloatArray
     spread: FloatArray
     sigma: FloatArray
@@ -66,6 +71,8 @@ class Followed:
             return "patterned"
         if not self.loose <= 1.0:
             return "undetermined"
+        if not self.weakest >= _SEEN:
+            return "unseen"
         allowed = np.maximum(_SPREAD_SHARE * self.spread, _NOISE_TIMES * self.sigma)
         return "accept" if bool((self.error <= allowed).all()) else "noisy"
 
@@ -80,10 +87,11 @@ def follow(claim: Claim, held: Samples) -> Followed:
     shot = shoot(flow.held_at(values), held, np.zeros(0), near, sigma)
     if not shot.sound:
         lost = np.full(held.n_states, np.inf)
-        return Followed(np.inf, np.inf, np.inf, lost, spread, sigma, reached=False)
-    solution = flow.solve(held, shot.starts, values, sensitivities=True)
+        return Followed(np.inf, np.inf, np.inf, 0.0, lost, spread, sigma, reached=False)
+    solution = flow.with_summands().solve(held, shot.starts, values, sensitivities=True)
     residuals = held.states - solution.states
-    X, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
+    both, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
+    X, parts = both[:, : len(values)], both[:, len(values) :]
     C = np.where(np.isfinite(claim.covariance), claim.covariance, 0.0)
     open_ = ~np.isfinite(np.diag(claim.covariance))
     tolerated = np.max(np.square(sigma / np.maximum(sigma, _FINE * spread)))
@@ -97,6 +105,7 @@ def follow(claim: Claim, held: Samples) -> Followed:
             float(np.sum((part @ C) * part) * tolerated) / max(int(n), 1)
             for part, n in ((X[segments == s], counts[s]) for s in range(held.n_segments))
         ),
+        float(np.square(parts).sum(axis=0).min(initial=np.inf)),
         np.sqrt(np.mean(np.square(residuals), axis=0)),
         spread,
         sigma,
