@@ -8,6 +8,7 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.nodes import Const
 from alder.expr.operators import Floors
+from alder.fitting.threads import limit_matrix_threads
 from alder.proposers.search.fields.description import Field, Fields
 from alder.proposers.search.fields.exploring import look
 from alder.proposers.search.fields.further import Ranges, bends, ridges
@@ -64,7 +65,8 @@ def find_fields(  # noqa: PLR0913 (all that a search needs)
         lambda: bends(fields, allowed, ranges),
         lambda: shaped(fields, allowed, floors),
     ]
-    with np.errstate(all="ignore"):
+    # One matrix thread: a choice may hang on the last digit, and is the same on any computer.
+    with np.errstate(all="ignore"), limit_matrix_threads(1):
         for stage in stages:
             stage()
             polish(fields, floors)
