@@ -140,8 +140,7 @@ class Along:
         X = np.stack([self.block(term)[:, 0] for term in terms], axis=1)
         if not is_tame(X):
             return Settled(terms, np.zeros(len(terms)), np.inf)
-        size = np.maximum(np.linalg.norm(X, axis=0), 1e-300)
-        c = least_squares(X / size, y, _TOLD_APART) / size
+        c = in_sizes(X, y)
         left = (y - X @ c) / scale
         rest = float(left @ left)
         return Settled(terms, c, rest if np.isfinite(rest) else np.inf)
@@ -155,8 +154,7 @@ class Along:
         X = np.concatenate(blocks, axis=1)
         if not is_tame(X):
             return []
-        size = np.maximum(np.linalg.norm(X, axis=0), 1e-300)
-        found = least_squares(X / size, y / scale, _TOLD_APART) / size * scale
+        found = in_sizes(X, y / scale) * scale
         steps: list[list[float]] = []
         place = 0
         for block, c in zip(blocks, best.coefficients.tolist(), strict=True):
@@ -175,6 +173,12 @@ class Along:
         after_first[self.firsts[:-1]] = False
         steps[after_first] = np.einsum("kg,kg...->k...", self.weights, shaped)
         return _merged(centred(np.cumsum(steps, axis=0), self.firsts), self.joint)
+
+
+def in_sizes(X: FloatArray, y: FloatArray) -> FloatArray:
+    """Solve least squares with columns in units of their size."""
+    size = np.maximum(np.linalg.norm(X, axis=0), 1e-300)
+    return least_squares(X / size, y, _TOLD_APART) / size
 
 
 def is_tame(columns: FloatArray) -> bool:

@@ -9,7 +9,9 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Param, Var
 from alder.proposers.summands.building import (
+    BEYOND,
     FEW,
+    N_SCALES,
     is_positive,
     largest_of,
     maybe_times,
@@ -23,8 +25,6 @@ from alder.proposers.summands.building import (
 from alder.proposers.summands.terms import Term
 
 _SCALED, _SWITCHING, RARE = 5, 6, 7  # levels
-_N_SCALES = 14
-_BEYOND = 4.0  # times the largest numbers
 _STEEPER, _STEEPEST_HILLS = (3, 4, 5), (6, 8, 10)  # powers of a saturation that waits
 _MIDDLES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles at which a switch may be half way
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)  # of a switch, in standard deviations
@@ -107,10 +107,10 @@ def curved(columns: Sequence[str], allowed: set[str], rows: _Rows) -> Iterator[T
 def _curves(x: Var, column: FloatArray, allowed: set[str]) -> Iterator[tuple[Apply, list[float]]]:
     k, span = Param("k"), float(np.ptp(column)) or 1.0
     for function in sorted({"sin", "cos"} & allowed):
-        turns = 2.0 * np.pi * np.geomspace(*_TURNS, _N_SCALES) / span
+        turns = 2.0 * np.pi * np.geomspace(*_TURNS, N_SCALES) / span
         yield of(function, times(k, x)), turns.tolist()
     if "exp" in allowed:
-        rates = np.geomspace(1.0 / (_BEYOND * span), _STEEPEST / span, _N_SCALES).tolist()
+        rates = np.geomspace(1.0 / (BEYOND * span), _STEEPEST / span, N_SCALES).tolist()
         yield of("exp", times(k, x)), rates
         if not is_positive(column):
             yield of("exp", of("neg", times(k, x))), rates

@@ -8,8 +8,11 @@ from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Var
 from alder.expr.operators import operator
 
-_N_SCALES = 14  # inside a shape, from a column's smallest numbers to beyond its largest
-_SMALLEST, _BEYOND = 0.02, 4.0  # times the largest numbers
+N_SCALES = 14
+"""Inside a shape, from a column's smallest numbers to beyond its largest."""
+BEYOND = 4.0
+"""Times the largest numbers."""
+_SMALLEST = 0.02  # times the same
 FEW = slice(2, None, 3)
 """Of the scales, where a comparison costs more."""
 
@@ -17,7 +20,7 @@ FEW = slice(2, None, 3)
 def scales_of(column: FloatArray) -> list[float]:
     """Return sizes from a column's small numbers to beyond its large ones."""
     largest = largest_of(column)
-    return np.geomspace(_SMALLEST * largest, _BEYOND * largest, _N_SCALES).tolist()
+    return np.geomspace(_SMALLEST * largest, BEYOND * largest, N_SCALES).tolist()
 
 
 def largest_of(column: FloatArray) -> float:

@@ -9,7 +9,7 @@ together: linear in all but $\theta$, which few steps settle for every shape.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeAlias, final
 
@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, variables
-from alder.fitting.subsets import least_squares
-from alder.proposers.summands.along import Along, Settled, is_tame
+from alder.proposers.summands.along import Along, Settled, in_sizes, is_tame
 from alder.proposers.summands.building import plus, times
 from alder.proposers.summands.terms import Library, Term, moved
 
@@ -27,8 +26,8 @@ _SIMPLEST, _MOST_BASE = 2, 20  # level of simple terms that stand beside, and ho
 _FOLLOWED = 6  # shapes whose numbers are settled, after a few steps of all of them
 _FIRST_STEPS, _STEPS, _HALVINGS = 8, 20, 4
 _FARTHEST = 1.0  # of one step of a number inside, in its logarithm
+_REMEMBERED = 64  # shapes with their numbers whose products are at hand
 _SETTLED = 1e-4  # of a gain in squares, in units of noise
-_TOLD_APART = 1e-13
 _NAMES = ("a", "b", "d", "e", "f", "h")  # of the numbers in a sum; shapes have k, w and v
 
 Permitted: TypeAlias = Callable[[Sequence[Term]], NDArray[np.bool_]]
@@ -68,7 +67,9 @@ def modulated(
 
     `y` are the sides of one rate, `scale` the standard deviation of their noise.
     """
-    search = _Search(along, y / scale, scale, _base(library, permitted))
+    base = _base(library, permitted)
+    simple = np.column_stack([along.block(term)[:, 0] for term in base])
+    search = _Search(along, y / scale, scale, base, simple)
     begun = [search.begun(same) for same in _shapes(library, permitted).values()]
     followed = sorted((one for one in begun if one is not None), key=lambda one: one.rest)
     found = [search.settled(one) for one in followed[:_FOLLOWED]]
@@ -85,10 +86,8 @@ class _Search:
     y: FloatArray
     scale: float
     base: tuple[Term, ...]
-
-    def simple(self) -> FloatArray:
-        """Return the columns of simple terms."""
-        return np.column_stack([self.along.block(term)[:, 0] for term in self.base])
+    simple: FloatArray
+    products: dict[_Shape, FloatArray] = field(default_factory=dict[_Shape, FloatArray])
 
     def begun(self, shapes: Sequence[_Shape]) -> _Fitted | None:
         """Return a shape after a few steps from the likeliest of its numbers.
@@ -127,8 +126,11 @@ class _Search:
 
     def _columns(self, shape: _Shape, base: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Return columns of both, and of the products their derivatives by the numbers."""
-        blocks = self.along.products(shape.term(), shape.factors)
-        B = self.simple()[:, list(base)]
+        if shape not in self.products:
+            if len(self.products) >= _REMEMBERED:
+                self.products.clear()
+            self.products[shape] = self.along.products(shape.term(), shape.factors)
+        blocks, B = self.products[shape], self.simple[:, list(base)]
         return np.column_stack([B, blocks[:, 0, :]]), blocks[:, 1 : 1 + len(shape.numbers), :]
 
     def _slopes(self, fitted: _Fitted) -> tuple[FloatArray, FloatArray]:
@@ -140,7 +142,7 @@ class _Search:
         X, _ = self._columns(shape, base)
         if not is_tame(X):
             return _Fitted(shape, base, np.zeros(X.shape[1]), np.inf)
-        c = _solve(X, self.y)
+        c = in_sizes(X, self.y)
         left = self.y - X @ c
         rest = float(left @ left)
         return _Fitted(shape, base, c, rest if np.isfinite(rest) else np.inf)
@@ -153,7 +155,7 @@ class _Search:
             whole = np.column_stack([X, moving])
             if not is_tame(whole):
                 break
-            found = _solve(whole, self.y)[X.shape[1] :]
+            found = in_sizes(whole, self.y)[X.shape[1] :]
             step = np.clip(found, -_FARTHEST, _FARTHEST)
             before = best.rest
             for halving in range(_HALVINGS):
@@ -253,12 +255,7 @@ def _product(factor: Expr, shape: Expr) -> Expr:
     return shape if isinstance(factor, Const) else times(factor, shape)
 
 
-def _solve(X: FloatArray, y: FloatArray) -> FloatArray:
-    size = np.maximum(np.linalg.norm(X, axis=0), 1e-300)
-    return least_squares(X / size, y, _TOLD_APART) / size
-
-
 def _rest(X: FloatArray, y: FloatArray) -> float:
-    left = y - X @ _solve(X, y)
+    left = y - X @ in_sizes(X, y)
     rest = float(left @ left)
     return rest if np.isfinite(rest) else np.inf
