@@ -119,6 +119,19 @@ def test_gains_of_further_terms_are_what_least_squares_says(seed: int) -> None:
             assert layer.gains()[row, term] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("apart", [1e-6, 1e-7, 1e-8])
+def test_columns_of_a_term_that_nearly_say_the_same_are_dropped_like_others(apart: float) -> None:
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(30, 2, 4))
+    drawn[:, 1] = drawn[:, 0] + apart * drawn[:, 1]
+    X = drawn / np.linalg.norm(drawn, axis=0)
+    y, costs = 4.0 * rng.normal(size=30), np.full(4, 2.0)
+    found = from_above(Terms(X, costs, np.arange(4)), y, (0, 1, 2, 3), 4)
+    assert {len(terms) for terms in found} == {1, 2, 3, 4}
+    for terms, length in found.items():
+        assert length == pytest.approx(_length(X, y, costs, terms), rel=1e-3)
+
+
 def test_terms_with_more_columns_than_there_are_rows_are_dropped_one_by_one() -> None:
     rng = np.random.default_rng(3)
     drawn = rng.normal(size=(6, 3, 4))

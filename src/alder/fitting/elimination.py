@@ -125,5 +125,8 @@ def _rises(terms_of: Terms, y: FloatArray, kept: Sequence[int]) -> tuple[float, 
     rises[owner[single]] = np.square(c[single]) / np.square(inverse[single]).sum(axis=1)
     for number in np.flatnonzero(counts > 1):
         own, mine = inverse[owner == number], c[owner == number]
-        rises[number] = float(mine @ np.linalg.solve(own @ own.T, mine))
+        back = np.linalg.lstsq(own, mine, rcond=None)[
+            0
+        ]  # squares of `own` would be singular sooner
+        rises[number] = float(back @ back)
     return float(left @ left), rises
