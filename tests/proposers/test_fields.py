@@ -87,6 +87,8 @@ def test_a_ratio_of_sums_drawn_at_random_is_recovered(seed: int) -> None:
         "sin(x)*cos(z) + 1.432",
         "1/(1 + exp(0.4*x + 0.89*z - 1.4)) - x",
         "0.2*x^1.2 - 0.8*z",
+        "-0.05*z*sqrt(x^2 + z^2) - 9.81",
+        "0.3*z - 1.7*x/((x^2 + z^2)*sqrt(x^2 + z^2))",
     ],
 )
 def test_laws_of_every_space_are_found(law: str) -> None:

@@ -137,6 +137,8 @@ def test_shuffled_rows_are_told_apart_from_several_runs() -> None:
     log, order = _log(n_episodes=1), np.random.default_rng(0).permutation(50)
     shuffled = {name: column[:50][order] for name, column in log.items()}
     with pytest.raises(alder.BadTable, match=r"goes back at \d+ of 50 rows.*Sort the rows"):
+        _discover(shuffled, group=None)
+    with pytest.raises(alder.BadTable, match=r"must increase; they do not at row \d+. Sort"):
         _discover(shuffled)
 
 
@@ -164,7 +166,7 @@ def _without_noise(rate: str, low: float, high: float) -> Log:
 
 @pytest.mark.parametrize(
     ("rate", "n_numbers"),
-    [("1/(1 + 1.65*exp(-1.04*x)) - 0.5", 4), ("0.9*x - 0.18*x^2 - 0.7*x^2/(0.8 + x^2)", 5)],
+    [("1/(1 + 1.65*exp(-1.04*x)) - 0.5", 4), ("0.9*x - 0.18*x^2 - 0.7*x^2/(0.8 + x^2)", 4)],
 )
 def test_a_log_without_noise_gives_the_law_and_not_what_imitates_it(
     rate: str, n_numbers: int

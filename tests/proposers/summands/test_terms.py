@@ -175,6 +175,43 @@ def test_a_term_that_is_no_number_somewhere_bars_itself_alone() -> None:
     assert [to_text(term.literal()) for term in best.terms] == ["x"]
 
 
+@pytest.mark.parametrize(
+    "law",
+    [
+        "0.07/(0.122 + exp(-3.9*x))",
+        "0.6/(8.2 + exp(3.9*x))",
+        "0.9*x^2/(0.8 + x^2)",
+        "-0.05*x*sqrt(x^2 + y^2)",
+        "-1.7*y/((x^2 + y^2)*sqrt(x^2 + y^2))",
+    ],
+)
+def test_what_is_one_term_is_found_as_one(law: str) -> None:
+    """A constant that a shape needs beside it only because it falls is one number too many."""
+    rows = _rows(n=200)
+    table = np.column_stack([rows[name] for name in COLUMNS])
+    clean = evaluate(parse(law, COLUMNS), rows, {})
+    sigma = 0.01 * float(clean.std())
+    y = clean + sigma * np.random.default_rng(1).normal(size=len(clean))
+    along, library = Along.rows(COLUMNS, table, y[:, None]), _every()
+    offer = Offer(library.terms, along.blocks(library.terms), library.costs(len(y))).tamed()
+    found = alternatives(along, 0, (sigma, sigma), offer)
+    (term,) = found[0].terms
+    said = found[0].coefficients[0] * evaluate(term.literal(), rows, {})
+    assert said == pytest.approx(clean, abs=2.0 * sigma)
+
+
+def test_sums_that_are_compared_differ_in_more_than_their_numbers() -> None:
+    rows = _rows()
+    table = np.column_stack([rows[name] for name in COLUMNS])
+    y = rows["x"] - 0.4 * rows["y"] + 0.01 * np.random.default_rng(1).normal(size=60)
+    along, library = Along.rows(COLUMNS, table, y[:, None]), _every()
+    offer = Offer(library.terms, along.blocks(library.terms), library.costs(60)).tamed()
+    found = alternatives(along, 0, (0.01, 0.01), offer)
+    shapes = [tuple(sorted(to_text(term.expr) for term in one.terms)) for one in found]
+    assert len(found) > 1
+    assert len(set(shapes)) == len(shapes)
+
+
 def test_a_shape_may_multiply_a_sum_of_many_columns() -> None:
     names = tuple("abcdefgh")
     rng = np.random.default_rng(2)

@@ -263,10 +263,12 @@ def _length(
 ) -> float:
     """Return chi2 plus what the terms cost; pieces cost a start for each joint they lack.
 
-    A system that runs away soon after the samples end, though they do not, has that to explain.
+    A system that runs away soon after the samples end, though they do not, has that to explain. So
+    has every number that the samples leave open altogether: there is a law without it.
     """
-    surprise = _SURPRISE if shot.sound and runs_away(flow, shot, problem) else 0.0
-    return shot.chi2 + _apart_from_chi2(picks, shot, problem, library) + surprise
+    surprises = int(shot.sound and runs_away(flow, shot, problem))
+    surprises += int((~np.isfinite(np.diag(shot.covariance))).sum()) if shot.sound else 0
+    return shot.chi2 + _apart_from_chi2(picks, shot, problem, library) + surprises * _SURPRISE
 
 
 def _apart_from_chi2(

@@ -25,6 +25,7 @@ _WIDTH = 120  # sets of one size that are followed
 _COMPARED = 400  # sets that are as short as others, scales inside included
 _SETTLED = 60  # of different terms, whose numbers inside are fitted
 _TRIED = 6
+_PRUNED = 30  # of these, to find so many that still differ without what they do not need
 _FARTHEST = 0.7  # of a step of a number inside, in its logarithm: the grid is as fine
 _COARSER = 3.0  # times the noise
 _MOST_OF_MANY = 48  # shapes of which there are many that are compared, beside one of each kind
@@ -113,22 +114,32 @@ def alternatives(
     offer = offer.narrowed(y)
     kinds = [term.expr for term in offer.terms]
     search = Search(_COMPARED, _WIDTH, MOST_TERMS, offer.base())
-    different: dict[tuple[object, ...], tuple[int, ...]] = {}
+    different: dict[tuple[str, ...], tuple[int, ...]] = {}
     noises = (sigma, coarse) if coarse > _COARSER * sigma else (sigma,)
     for number, assumed in enumerate(noises, start=1):
         for subset in shortest(offer.blocks / assumed, y / assumed, offer.costs, kinds, search):
             terms = tuple(offer.terms[place] for place in subset.columns)
-            name = tuple(sorted(str(term.expr) for term in terms))
             if len(different) < number * _SETTLED and _is_near(terms, subset.coefficients):
-                different.setdefault(name, subset.columns)
+                different.setdefault(_shapes(terms), subset.columns)
     found: list[_Sum] = []
     for places in different.values():
         terms = tuple(offer.terms[place] for place in places)
         costs = tuple(offer.costs[list(places)].tolist())
         found.append(_Sum(along.settle(terms, y, sigma), costs))
     found.sort(key=lambda one: one.length)
-    pruned = [_pruned(along, one, y, sigma) for one in found[: 2 * _TRIED]]
-    return [one.settled for one in sorted(pruned, key=lambda one: one.length)[:_TRIED]]
+    pruned: dict[tuple[str, ...], _Sum] = {}
+    for one in found[:_PRUNED]:
+        if len(pruned) == 2 * _TRIED:
+            break
+        less = _pruned(along, one, y, sigma)
+        # Sums that differ in what is not needed are one.
+        pruned.setdefault(_shapes(less.settled.terms), less)
+    return [one.settled for one in sorted(pruned.values(), key=lambda one: one.length)[:_TRIED]]
+
+
+def _shapes(terms: Sequence[Term]) -> tuple[str, ...]:
+    """Return what a sum consists of, without its numbers."""
+    return tuple(sorted(str(term.expr) for term in terms))
 
 
 @final

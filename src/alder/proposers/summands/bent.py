@@ -25,7 +25,7 @@ from alder.proposers.summands.building import (
 from alder.proposers.summands.terms import Term
 
 _SCALED, _SWITCHING, RARE = 5, 6, 7  # levels
-_STEEPER, _STEEPEST_HILLS = (3, 4, 5), (6, 8, 10)  # powers of a saturation that waits
+_RISING, _STEEPEST_HILLS = (2, 3, 4, 5), (6, 8, 10)  # powers of a saturation that waits
 _MIDDLES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles at which a switch may be half way
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)  # of a switch, in standard deviations
 _TURNS = (0.15, 5.0)  # of a wave over the span of a column: fewer are a polynomial, more are noise
@@ -72,24 +72,26 @@ def _hills(x: Var, column: FloatArray, others: Sequence[Var]) -> Iterator[Term]:
     inhibited = over(x, plus(k, square(x)))
     for y in others:
         yield from (Term(times(y, inhibited), _SWITCHING, (s**2,)) for s in scales)
-    for power in (*_STEEPER, *_STEEPEST_HILLS) if (column > 0.0).all() else ():
-        hill = over(Const(1.0), plus(k, of("pow", x, Const(float(power)))))
-        level = _SWITCHING if power in _STEEPER else RARE
-        yield from (Term(hill, level, (s**power,)) for s in scales)
+    for power in (*_RISING, *_STEEPEST_HILLS) if (column > 0.0).all() else ():
+        high = of("pow", x, Const(float(power)))
+        below = plus(k, high)
+        level = RARE if power in _STEEPEST_HILLS else _SWITCHING
+        for hill in (over(Const(1.0), below), over(high, below)):
+            yield from (Term(hill, level, (s**power,)) for s in scales)
 
 
 def _steps(x: Var, column: FloatArray, columns: Sequence[str]) -> Iterator[Term]:
     logistic = over(Const(1.0), plus(Param("k"), of("exp", times(Param("w"), x))))
-    for middle, share in product(np.quantile(column, _MIDDLES).tolist(), _WIDTHS):
-        numbers = _step(middle, share * float(np.std(column)))
+    middles = np.quantile(column, _MIDDLES).tolist()
+    for middle, share, sign in product(middles, _WIDTHS, (1.0, -1.0)):
+        numbers = _step(middle, sign * (share * float(np.std(column)) or 1.0))
         yield Term(logistic, _SWITCHING, numbers)
         for factor in columns:
             yield Term(times(Var(factor), logistic), RARE, numbers)
 
 
 def _step(middle: float, width: float) -> tuple[float, float]:
-    """Return the numbers of 1/(k + exp(w*x)), half way in the middle."""
-    width = width or 1.0
+    """Return the numbers of 1/(k + exp(w*x)), half way in the middle; it rises with w < 0."""
     return float(np.exp(np.clip(middle / width, -30.0, 30.0))), 1.0 / width
 
 

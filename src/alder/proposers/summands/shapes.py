@@ -14,13 +14,14 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.expr.nodes import Const, Var
 from alder.proposers.summands.bent import RARE, curved, mixed, saturating, switching
-from alder.proposers.summands.building import monomial, of, over, times
+from alder.proposers.summands.building import monomial, of, over, plus, times
 from alder.proposers.summands.rarer import rarer
 from alder.proposers.summands.terms import Library, Term
 
 _MOST_MONOMIALS = 56  # of one degree: beyond it the degree is left out
 _HIGHEST = 5
 _MOST_TURNING = 4  # columns beyond which there would be too many of these
+_MOST_APART = 6  # the same, where there are fewer
 _MOST = 1e12  # of a term on the rows
 
 _Rows: TypeAlias = Mapping[str, FloatArray]
@@ -47,6 +48,7 @@ def make_library(columns: Sequence[str], operators: Sequence[str], rows: _Rows) 
         *curved(columns, allowed, rows),
         *mixed(columns, allowed, rows),
         *_turning(columns, allowed),
+        *_distances(columns, allowed),
         *rarer(columns, allowed, rows),
     ]
     every = [*terms, *(term for few, term in scaled if few)]
@@ -125,6 +127,23 @@ def _products(columns: Sequence[str], allowed: set[str], level: int) -> Iterator
             x = Var(name)
             yield from (Term(over(w, x), level) for w in waves if x not in w.arguments)
             yield from (Term(over(Var(n), x), level) for n in columns if n != name)
+
+
+def _distances(columns: Sequence[str], allowed: set[str]) -> Iterator[Term]:
+    """Yield coordinates of a plane times their distance, over it, and over its cube.
+
+    Drag and attraction in a plane are such terms.
+    """
+    if not {"sqrt", "add", "mul"} <= allowed or len(columns) > _MOST_APART:
+        return
+    for pair in combinations(columns, 2):
+        squared = plus(monomial((pair[0], pair[0])), monomial((pair[1], pair[1])))
+        distance = of("sqrt", squared)
+        for x in map(Var, pair):
+            yield Term(times(x, distance), RARE)
+            if "div" in allowed:
+                yield Term(over(x, distance), RARE)
+                yield Term(over(x, times(squared, distance)), RARE)
 
 
 def _turning(columns: Sequence[str], allowed: set[str]) -> Iterator[Term]:

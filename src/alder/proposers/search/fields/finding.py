@@ -18,6 +18,7 @@ from alder.proposers.search.fields.polishing import polish
 from alder.proposers.search.fields.shaped import shaped
 from alder.proposers.search.fields.spaces import (
     Space,
+    distances,
     lifted_atoms,
     mixed_atoms,
     nested,
@@ -78,12 +79,17 @@ def find_fields(  # noqa: PLR0913 (all that a search needs)
 def _lifted_sums(
     columns: Mapping[str, FloatArray], n: int, allowed: set[str], floors: Floors
 ) -> Iterator[Space]:
-    """Yield sums of phases, then polynomials of lifted atoms: one family of functions, then two."""
+    """Yield sums of phases, then polynomials of lifted atoms: one family of functions, then two.
+
+    Polynomials of a distance are the last.
+    """
     turning = phases(columns, allowed, floors) if "sub" in allowed else None
     if turning is not None and 1 + len(turning.exprs) <= _most(n):
         yield Space("phases", turning, turning.monomials(1), ((0,) * len(turning.exprs),))
     lifted = lifted_atoms(columns, allowed, floors)
-    for label, atoms in chain(lifted, mixed_atoms(columns, allowed, floors)):
+    mixed = mixed_atoms(columns, allowed, floors)
+    far = (("distance", atoms) for atoms in distances(columns, allowed, floors))
+    for label, atoms in chain(lifted, mixed, far):
         one = (0,) * len(atoms.exprs)
         for degree in (1, 2, 3):
             above = atoms.monomials(degree)

@@ -2,13 +2,14 @@ r"""Nested spaces of relations: polynomials, then ratios, over states and over l
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import combinations, permutations, product
 from typing import final
 
 import numpy as np
 
 from alder.arrays import FloatArray
-from alder.expr.nodes import Apply, Expr, Var
+from alder.expr.nodes import Apply, Const, Expr, Var
 from alder.expr.operators import OPERATORS, Floors
 from alder.proposers.search.fields.monomials import Atoms, Exponents
 
@@ -19,6 +20,8 @@ _COLUMNS = 90
 _ROWS_PER_COLUMN = 3.0
 # Quantities beside the sine and cosine of an angle.
 _MOST_BESIDE = 2
+# Coordinates of a distance: those of a plane, then those of space.
+_COORDINATES = (2, 3)
 
 
 @final
@@ -138,6 +141,41 @@ def turning(
         for count in range(1, _MOST_BESIDE + 1):
             for chosen in combinations(others, count):
                 yield lifted.only((*chosen, n, n + 1))
+
+
+def distances(
+    columns: Mapping[str, FloatArray], allowed: set[str], floors: Floors
+) -> Iterator[Atoms]:
+    """Yield the variables with the root of a sum of squares, one over it, or over its cube.
+
+    So it is with what moves in a plane or in space: drag goes with the speed, and attraction with
+    one over the cube of the distance, times each coordinate.
+    """
+    if not {"sqrt", "add", "mul"} <= allowed:
+        return
+    plain = plain_atoms(columns)
+    once = (*plain.at_most, 1)
+    for count in _COORDINATES:
+        for chosen in combinations(columns, count):
+            squared = reduce(partial(_apply, "add"), [_squared(Var(n), allowed) for n in chosen])
+            distance = Apply(OPERATORS["sqrt"], (squared,))
+            r = np.sqrt(sum(np.square(columns[name]) for name in chosen))
+            found: list[tuple[Expr, FloatArray]] = [(distance, r)]
+            if "div" in allowed and (r > 0.0).all():
+                one = Const(1.0)
+                cube = _apply("mul", squared, distance)
+                found += [(_apply("div", one, distance), 1.0 / r)]
+                found += [(_apply("div", one, cube), 1.0 / r**3)]
+            for expr, values in found:
+                yield Atoms((*plain.exprs, expr), np.column_stack([plain.values, values]), once)
+
+
+def _squared(x: Expr, allowed: set[str]) -> Expr:
+    return _apply("pow", x, Const(2.0)) if "pow" in allowed else _apply("mul", x, x)
+
+
+def _apply(name: str, *arguments: Expr) -> Expr:
+    return Apply(OPERATORS[name], arguments)
 
 
 def mixed_atoms(
