@@ -121,6 +121,29 @@ def test_inputs_hold_between_samples() -> None:
     assert found.states[:, 0] == pytest.approx([0.0, 1.0, -1.0, -0.5])
 
 
+@pytest.mark.parametrize("gaps", [(1.0, 1.0, 5.0), (1.0, 5.0), (1.0, 25.0, 5.0), (1.0, 4.0)])
+@pytest.mark.parametrize("unit", [0.09, 0.1, 0.007, 1.0 / 3.0])
+def test_samples_with_gaps_of_any_length_are_followed_to_the_end(
+    gaps: tuple[float, ...], unit: float
+) -> None:
+    """A step that grows to a gap but for rounding has no rest that is a step of its own."""
+    t = np.concatenate([[0.0], np.cumsum(np.tile(gaps, 12) * unit)])
+    samples = Samples.of([(t, np.zeros((len(t), 1)))])
+    found = Flow.of([parse("-0.1*x", ("x",))], ("x",)).solve(samples, np.array([[2.0]]), {})
+    assert found.reached.tolist() == [len(t)]
+    assert found.states[:, 0] == pytest.approx(2.0 * np.exp(-0.1 * t), rel=1e-5)
+
+
+def test_numbers_of_a_chaotic_map_are_known_however_large_its_derivatives() -> None:
+    """What starts and numbers do grows alike: normal equations cannot tell them apart."""
+    samples = Samples.of([(np.arange(40.0), np.zeros((40, 1)))])
+    flow = Flow.of([parse("a*x - b*x^2", ("x",))], ("x",), discrete=True)
+    true, start = np.array([3.7, 3.7]), np.array([[0.3]])
+    observed = samples.with_states(flow.solve(samples, start, true).states)
+    shot = shoot(flow, observed, true, start, np.array([1e-10]))
+    assert (np.sqrt(np.diag(shot.covariance)) < 1e-8).all()
+
+
 def test_a_discrete_system_is_iterated() -> None:
     samples = Samples.of([(np.arange(5.0), np.zeros((5, 1)))])
     flow = Flow.of([parse("r*x*(1 - x)", ["x"])], ["x"], discrete=True)

@@ -181,6 +181,40 @@ def test_a_log_without_noise_gives_the_law_and_not_what_imitates_it(
     assert law.predict({"x": x}) == pytest.approx(true, abs=1e-5)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 8e9])
+def test_a_law_is_the_same_in_any_unit(unit: float) -> None:
+    log = _without_noise("0.8*x - 0.4*x^2", 0.1, 4.0)
+    noise = 0.01 * np.random.default_rng(0).normal(size=len(log["x"]))
+    outcome = alder.discover_states(
+        {**log, "x": unit * (log["x"] + noise)}, states=["x"], group="run"
+    )
+    assert outcome.refusal is None
+    values = sorted(one.value for one in outcome.laws["x"].coefficients)
+    assert values == pytest.approx(sorted([0.8, -0.4 / unit]), rel=0.05)
+
+
+def test_a_chaotic_map_without_noise_is_admitted() -> None:
+    path = [(0.1, 0.03)]
+    for _ in range(120):
+        x, y = path[-1]
+        path.append((1.0 - 1.4 * x**2 + y, 0.3 * x))
+    x, y = np.array(path).T
+    outcome = alder.discover_states({"x": x, "y": y}, states=["x", "y"], discrete=True)
+    assert outcome.refusal is None
+    sizes = sorted(abs(one.value) for one in outcome.laws["x"].coefficients)
+    assert sizes == pytest.approx([1.0, 1.0, 1.4], rel=1e-9)
+
+
+def test_a_dead_time_that_a_held_back_run_is_too_short_for_is_not_tried() -> None:
+    """The second run, which is held back, lasts a tenth of a second; the others six."""
+    log = _log(late=3)
+    short = log["run"] == 1.0
+    log["t"] = np.where(short, log["t"] / 50.0, log["t"])
+    outcome = _discover(log)
+    assert outcome.delay == 0.0
+    assert outcome.refusal is not None
+
+
 def test_a_share_of_two_populations_is_found_in_noise() -> None:
     """What one rate has, the other has too: both are looked for together."""
     names = ("x", "y")

@@ -1,6 +1,7 @@
 """The gate of systems found in a log: what follows held-back samples, and what only seems to."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,6 +145,16 @@ def test_what_is_no_claim_is_answered_as_invalid(text: str) -> None:
     after, answer = trace(state, text.encode())
     assert answer.header["finding"] == "invalid"
     assert after.answered == ""
+
+
+def test_a_claim_that_cannot_be_followed_is_the_one_that_was_answered() -> None:
+    """Else what goes wrong, such as an input too late for every sample, would tell of them."""
+    claim, _ = fitted("a*sin(x)", swings(WIDE, 0))
+    packed = pack_held(swings(OTHERS, 1))
+    state, first = trace(hold(packed), replace(claim, delay=1e9).text().encode())
+    assert first.header["finding"] == "diverges"
+    _, second = trace(state, claim.text().encode())
+    assert second.header["finding"] == "budget-spent"
 
 
 def test_the_vault_answers_one_claim_and_tells_errors_of_an_admission_only() -> None:

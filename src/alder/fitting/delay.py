@@ -10,15 +10,19 @@ _MOST = 20  # samples
 _LONGEST_SHARE = 0.2  # of the shortest trajectory
 
 
-def delays(samples: Samples) -> list[float]:
-    """Return the dead times to try: whole sampling intervals, none first."""
+def delays(samples: Samples, within: float = np.inf) -> list[float]:
+    """Return the dead times to try: whole sampling intervals, none first.
+
+    They are a small part of any trajectory; `within` is how long others last at least.
+    """
     if not samples.inputs.shape[1]:
         return [0.0]
     gaps = np.diff(samples.times)
     gaps = gaps[gaps > 0.0]
     shortest = int(np.diff(samples.firsts).min())
     n = min(_MOST, int(_LONGEST_SHARE * shortest))
-    return [k * float(np.median(gaps)) for k in range(n + 1)]
+    every = [k * float(np.median(gaps)) for k in range(n + 1)]
+    return [delay for delay in every if delay <= _LONGEST_SHARE * within]
 
 
 def delayed(samples: Samples, delay: float) -> Samples:

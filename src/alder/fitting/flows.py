@@ -19,6 +19,7 @@ TOLERANCE = 1e-7
 """Relative error of a step: far below measured noise, and cheap."""
 RESOLVED = 1e-5
 """Share of a state's spread below which a residual is the solver's, or that of the recording."""
+_ROUNDED = 1e-13  # a map is followed without error, but for rounding
 MOST_STEPS = 150
 """Steps between two samples; what needs more is stiff or diverges, and counts as ended there."""
 
@@ -51,6 +52,11 @@ class Flow:
     active: NDArray[np.int64]
     floors: Floors
     discrete: bool = False
+
+    @property
+    def resolution(self) -> float:
+        """To which share of their size derivatives of solutions are right."""
+        return _ROUNDED if self.discrete else 10.0 * TOLERANCE
 
     @staticmethod
     def of(structures: Sequence[Expr], columns: Sequence[str], *, discrete: bool = False) -> "Flow":

@@ -86,7 +86,7 @@ def shoot(
         if len(gains) >= _LOOKED_BACK and chi2 - left * max(gains[-_LOOKED_BACK:]) > enough:
             break
     covariance = (
-        _Blocks.of(samples, solution, sigma, len(p)).covariance()
+        _covariance(solution.sensitivities / sigma[:, None], samples, flow.resolution)
         if np.isfinite(chi2)
         else np.full((len(p), len(p)), np.inf)
     )
@@ -198,23 +198,46 @@ class _Blocks:
         ds = np.einsum("sab,sb->sa", inverse, self.bs - self.sp @ dp)
         return dp, ds
 
-    def covariance(self) -> FloatArray:
-        """Return the covariance of the parameters, with the starts unknown too."""
-        inverse = _inverses(self.ss)
-        schur, _ = self._schur(inverse)
-        scale = 1.0 / np.sqrt(np.maximum(np.diag(self.pp), 1e-300))
-        sizes, modes = np.linalg.eigh(schur * np.outer(scale, scale))
-        small = sizes < 1e-12 * max(float(sizes.max(initial=0.0)), 1e-300)
-        spread = (modes / np.where(small, 1.0, sizes)) @ modes.T
-        found = spread * np.outer(scale, scale)
-        lost = np.square(modes[:, small]).sum(axis=1) > 1e-8
-        found[lost, :] = found[:, lost] = np.inf
-        return found
-
     def _schur(self, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
         schur = self.pp - np.einsum("sap,sab,sbq->pq", self.sp, inverse, self.sp, optimize=True)
         right = self.bp - np.einsum("sap,sab,sb->p", self.sp, inverse, self.bs, optimize=True)
         return schur, right
+
+
+def without_starts(J: FloatArray, samples: Samples, *others: FloatArray) -> tuple[FloatArray, ...]:
+    """Return derivatives by the numbers, and other columns, without what starts make up for.
+
+    `J` (rows, d, d + numbers) are derivatives by the starts, then by the numbers.
+    """
+    d = samples.n_states
+    columns = [J[:, :, d:], *(other[:, :, None] for other in others)]
+    found: list[list[FloatArray]] = [[] for _ in columns]
+    for segment in range(samples.n_segments):
+        part = samples.rows_of(segment)
+        by_start, _ = np.linalg.qr(J[part, :, :d].reshape(-1, d))
+        for parts, column in zip(found, columns, strict=True):
+            rest = column[part].reshape(len(by_start), -1)
+            parts.append(rest - by_start @ (by_start.T @ rest))
+    numbers, *sides = (np.concatenate(parts) for parts in found)
+    return numbers, *(side[:, 0] for side in sides)
+
+
+def _covariance(J: FloatArray, samples: Samples, resolution: float) -> FloatArray:
+    """Return the covariance of the parameters, with the starts unknown too.
+
+    Infinite where derivatives, known to `resolution` of their size, do not say what a number is.
+    """
+    (X,) = without_starts(J, samples)
+    scale = np.linalg.norm(J[:, :, samples.n_states :].reshape(len(X), -1), axis=0)
+    scale = 1.0 / np.maximum(scale, 1e-150)
+    blank = np.zeros((max(len(scale) - len(X), 0), len(scale)))
+    _, sizes, modes = np.linalg.svd(np.concatenate([X * scale, blank]), full_matrices=False)
+    small = sizes <= resolution * max(float(sizes.max(initial=0.0)), 1e-150)
+    found = (modes.T / np.where(small, 1.0, np.square(sizes))) @ modes
+    found = found * np.outer(scale, scale)
+    lost = np.square(modes[small]).sum(axis=0) > 1e-8
+    found[lost, :] = found[:, lost] = np.inf
+    return found
 
 
 def _inverses(blocks: FloatArray) -> FloatArray:

@@ -125,7 +125,8 @@ def _advance(
         steps += 1.0
         if steps > most:
             return -1.0
-        last = h >= span - done
+        # What is left within rounding belongs to this step: by itself it would be no step at all.
+        last = h >= (span - done) * (1.0 - 1e-12)
         step = span - done if last else h
         sound = True
         for s in range(1, _STAGES):
@@ -168,7 +169,7 @@ def _advance(
         factor = 0.2 if not sound else min(5.0, max(0.2, 0.9 * (error + 1e-12) ** -0.2))
         if not (sound and last and error <= 1.0 and factor < 1.0):
             h = step * factor
-        if h < 1e-14 * span:
+        if not (sound and error <= 1.0) and h < 1e-14 * span:
             return -1.0
     return h
 

@@ -89,7 +89,8 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     samples = read_samples(rows, setting, time, group)
     public, held = hold_back(samples)
     with Vault.hold(held) as vault, limit_matrix_threads(1), np.errstate(all="ignore"):
-        kept = _Kept(vault, len(held.times), longest_span(held))
+        spans = spans_of(held)
+        kept = _Kept(vault, len(held.times), float(spans.max()), float(spans.min()))
         outcome = _Discovery(setting, public, kept, known or {}, watch or str).run()
     return replace(outcome, n_samples=len(samples.times), n_trajectories=samples.n_segments)
 
@@ -122,10 +123,9 @@ def judge(found: Found, delay: float, vault: Vault) -> tuple[str, tuple[float, .
     return vault.trace(claim)
 
 
-def longest_span(samples: Samples) -> float:
-    """Return how long the longest trajectory lasts."""
-    ends = samples.times[samples.firsts[1:] - 1] - samples.times[samples.firsts[:-1]]
-    return float(ends.max())
+def spans_of(samples: Samples) -> FloatArray:
+    """Return how long each trajectory lasts."""
+    return samples.times[samples.firsts[1:] - 1] - samples.times[samples.firsts[:-1]]
 
 
 @final
@@ -136,6 +136,7 @@ class _Kept:
     vault: Vault
     n_samples: int
     span: float
+    shortest: float
 
 
 @final
@@ -161,7 +162,7 @@ class _Discovery:
             return StatesOutcome({}, None, not_excited(still, self.setting.inputs))
         if self.setting.inputs:
             self.watch("comparing dead times")
-        delay = find_delay(self.public, self.setting)
+        delay = find_delay(self.public, self.setting, self.kept.shortest)
         self.watch("searching terms and fitting them by shooting")
         found = find(delayed(self.public, delay), self.setting)
         self.watch("following what was held back")

@@ -24,7 +24,7 @@ from alder.arrays import FloatArray
 from alder.fitting.delay import delayed
 from alder.fitting.flows import RESOLVED
 from alder.fitting.samples import Samples
-from alder.fitting.shooting import shoot
+from alder.fitting.shooting import shoot, without_starts
 from alder.verification.claim import Claim
 
 Finding: TypeAlias = Literal[
@@ -90,7 +90,9 @@ def follow(claim: Claim, held: Samples) -> Followed:
         return Followed(np.inf, np.inf, np.inf, 0.0, lost, spread, sigma, reached=False)
     solution = flow.with_summands().solve(held, shot.starts, values, sensitivities=True)
     residuals = held.states - solution.states
-    both, y, segments = _whitened(solution.sensitivities / sigma[:, None], residuals / sigma, held)
+    J = solution.sensitivities / sigma[:, None]
+    both, y = without_starts(J, held, residuals / sigma)
+    segments = np.repeat(held.segment_of(), held.n_states)
     X, parts = both[:, : len(values)], both[:, len(values) :]
     C = np.where(np.isfinite(claim.covariance), claim.covariance, 0.0)
     open_ = ~np.isfinite(np.diag(claim.covariance))
@@ -115,23 +117,6 @@ def follow(claim: Claim, held: Samples) -> Followed:
 def _matters(moved: FloatArray) -> bool:
     """Say whether samples would see numbers change by all they are, in units of the noise."""
     return bool(np.square(moved).sum() > 1.0)
-
-
-def _whitened(
-    J: FloatArray, r: FloatArray, held: Samples
-) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-    """Return derivatives by the numbers, residuals and segments, with the starts taken out."""
-    d = held.n_states
-    rows: list[FloatArray] = []
-    rests: list[FloatArray] = []
-    for segment in range(held.n_segments):
-        part = held.rows_of(segment)
-        rest = r[part].ravel()
-        by_start, _ = np.linalg.qr(J[part, :, :d].reshape(len(rest), d))
-        by_values = J[part, :, d:].reshape(len(rest), -1)
-        rows.append(by_values - by_start @ (by_start.T @ by_values))
-        rests.append(rest - by_start @ (by_start.T @ rest))
-    return np.concatenate(rows), np.concatenate(rests), np.repeat(held.segment_of(), d)
 
 
 def _posterior(X: FloatArray, C: FloatArray) -> FloatArray:

@@ -1,6 +1,6 @@
 """The vault's part for systems found in sampled states: held-back samples, and one answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -68,9 +68,14 @@ def trace(state: HeldBack, body: bytes) -> tuple[HeldBack, Message]:
         return state, Message(header)
     if state.answered not in ("", claim.digest):
         return state, Message({**header, "finding": "budget-spent"})
-    with np.errstate(all="ignore"):
-        seen = follow(claim, state.samples)
+    # Whatever comes of it, this claim is the one that was answered.
+    answered = replace(state, answered=claim.digest)
+    try:
+        with np.errstate(all="ignore"):
+            seen = follow(claim, state.samples)
+    except (ArithmeticError, ValueError, LookupError, np.linalg.LinAlgError):
+        return answered, Message({**header, "finding": "diverges"})
     header["finding"] = seen.finding
     if seen.finding == "accept":
         header["error"] = seen.error.tolist()
-    return HeldBack(state.samples, state.n_states, state.commitments, claim.digest), Message(header)
+    return answered, Message(header)

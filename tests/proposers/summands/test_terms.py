@@ -15,11 +15,11 @@ from alder.fitting.samples import Samples
 from alder.fitting.shooting import shoot
 from alder.proposers.states.model import Model, Pick, Problem, make_flow
 from alder.proposers.states.paths import along_samples, along_solution
-from alder.proposers.summands.along import MOST_ROWS, Along
+from alder.proposers.summands.along import Along
 from alder.proposers.summands.alternatives import Offer, alternatives
 from alder.proposers.summands.modulated import modulated
 from alder.proposers.summands.shapes import make_library
-from alder.proposers.summands.terms import Library, Term, moved
+from alder.proposers.summands.terms import MOST_ROWS, Library, Term, moved
 
 COLUMNS: tuple[str, ...] = ("x", "y")
 ALL = ("add", "sub", "mul", "div", "pow", "powp", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs")

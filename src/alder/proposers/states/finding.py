@@ -135,11 +135,14 @@ def find(samples: Samples, setting: Setting) -> Found:
     return Found(model, whole, library, best.route, candidates)
 
 
-def find_delay(samples: Samples, setting: Setting) -> float:
-    """Return the dead time of the inputs under which rates are described shortest."""
+def find_delay(samples: Samples, setting: Setting, within: float = np.inf) -> float:
+    """Return the dead time of the inputs under which rates are described shortest.
+
+    `within` is how long other trajectories last at least, which it must leave to be followed.
+    """
     found: list[tuple[float, float]] = []
     plain = replace(setting, operators=_PLAIN)
-    for delay in delays(samples):
+    for delay in delays(samples, within):
         problem, smoothed, library = _pose(delayed(samples, delay), plain)
         # The noise of a discrete system is what the terms leave, so it says itself how good
         # they are; that of a continuous one does not depend on the inputs.

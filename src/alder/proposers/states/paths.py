@@ -8,7 +8,8 @@ from alder.arrays import FloatArray
 from alder.fitting.samples import Samples
 from alder.fitting.shooting import Shot
 from alder.proposers.states.model import Model, Problem, make_flow
-from alder.proposers.summands.along import MOST_ROWS, Along
+from alder.proposers.summands.along import Along
+from alder.proposers.summands.terms import MOST_ROWS
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 

@@ -18,7 +18,7 @@ from alder.arrays import FloatArray
 from alder.fitting.constrained import project
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
-from alder.fitting.shooting import Shot, shoot, shoot_growing
+from alder.fitting.shooting import Shot, shoot, shoot_growing, without_starts
 from alder.fitting.smoothing import Smooth
 from alder.fitting.subsets import Normal, Subset, choose, least_squares, solve
 from alder.fitting.weakform import weak_rows
@@ -229,19 +229,10 @@ def _sensitivity_rows(
     """Return white rows of residuals and their derivatives by all coefficients, starts removed."""
     flow = _library_flow(library, mix, problem)
     solution = flow.solve(shot.samples, shot.starts, np.zeros(0), sensitivities=True)
-    d = problem.samples.n_states
     J = solution.sensitivities / problem.sigma[:, None]
     r = (shot.samples.states - solution.states) / problem.sigma
-    columns: list[FloatArray] = []
-    residuals: list[FloatArray] = []
-    for segment in range(shot.samples.n_segments):
-        part = shot.samples.rows_of(segment)
-        by_start, _ = np.linalg.qr(J[part, :, :d].reshape(-1, d))
-        by_terms = J[part, :, d:].reshape(by_start.shape[0], -1)
-        rest = r[part].ravel()
-        columns.append(by_terms - by_start @ (by_start.T @ by_terms))
-        residuals.append(rest - by_start @ (by_start.T @ rest))
-    return np.concatenate(columns), np.concatenate(residuals)
+    by_terms, rest = without_starts(J, shot.samples, r)
+    return by_terms, rest
 
 
 def _library_flow(library: Library, mix: FloatArray, problem: Problem) -> Flow:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.expr.nodes import Const, Expr, Var
 from alder.fitting.subsets import least_squares
-from alder.proposers.summands.terms import Library, Term, moved
+from alder.proposers.summands.terms import MOST_ROWS, Library, Term, is_tame, moved
 
 _SETTLINGS = 12
 _HALVINGS = 4
@@ -27,10 +27,6 @@ _FARTHEST = 1.5  # of one step of a number inside, in its logarithm
 _SETTLED = 1e-3  # of a gain in squares, in units of noise
 _TOLD_APART = 1e-13
 _AT_ONCE = 1 << 23  # numbers in memory while terms are integrated
-MOST_ROWS = 1000
-"""Rows on which terms are compared: these are sets of terms, not their last digits."""
-WILD = 1e100
-"""Columns beyond this say nothing, and their squares are no numbers."""
 
 
 @final
@@ -179,11 +175,6 @@ def in_sizes(X: FloatArray, y: FloatArray) -> FloatArray:
     """Solve least squares with columns in units of their size."""
     size = np.maximum(np.linalg.norm(X, axis=0), 1e-300)
     return least_squares(X / size, y, _TOLD_APART) / size
-
-
-def is_tame(columns: FloatArray) -> bool:
-    """Say whether all are numbers that can be squared."""
-    return bool((np.abs(columns) < WILD).all())
 
 
 def centred(columns: FloatArray, firsts: NDArray[np.int64]) -> FloatArray:

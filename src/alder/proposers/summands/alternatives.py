@@ -14,10 +14,10 @@ from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Var, parameters
 from alder.fitting.descriptions import Search, shortest
 from alder.fitting.layers import gains_of
-from alder.proposers.summands.along import WILD, Along, Settled
+from alder.proposers.summands.along import Along, Settled
 from alder.proposers.summands.building import times
 from alder.proposers.summands.rarer import MANY
-from alder.proposers.summands.terms import Term
+from alder.proposers.summands.terms import WILD, Term
 
 MOST_TERMS = 10
 """Summands of one rate, at most."""

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from alder.arrays import FloatArray
 from alder.expr.nodes import Apply, Const, Expr, Param, Var, variables
-from alder.proposers.summands.along import Along, Settled, in_sizes, is_tame
+from alder.proposers.summands.along import Along, Settled, in_sizes
 from alder.proposers.summands.building import plus, times
-from alder.proposers.summands.terms import Library, Term, moved
+from alder.proposers.summands.terms import Library, Term, is_tame, moved
 
 _SIMPLEST, _MOST_BASE = 2, 20  # level of simple terms that stand beside, and how many
 _FOLLOWED = 6  # shapes whose numbers are settled, after a few steps of all of them

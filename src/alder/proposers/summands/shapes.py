@@ -16,13 +16,13 @@ from alder.expr.nodes import Const, Var
 from alder.proposers.summands.bent import RARE, curved, mixed, saturating, switching
 from alder.proposers.summands.building import monomial, of, over, plus, times
 from alder.proposers.summands.rarer import rarer
-from alder.proposers.summands.terms import Library, Term
+from alder.proposers.summands.terms import MOST_ROWS, Library, Term, is_tame
 
 _MOST_MONOMIALS = 56  # of one degree: beyond it the degree is left out
 _HIGHEST = 5
 _MOST_TURNING = 4  # columns beyond which there would be too many of these
 _MOST_APART = 6  # the same, where there are fewer
-_MOST = 1e12  # of a term on the rows
+_MOST = 1e12  # times what is usual of a term: more of it on a row is a pole, or overflows soon
 
 _Rows: TypeAlias = Mapping[str, FloatArray]
 
@@ -30,7 +30,8 @@ _Rows: TypeAlias = Mapping[str, FloatArray]
 def make_library(columns: Sequence[str], operators: Sequence[str], rows: _Rows) -> Library:
     """Return all terms that the operators allow, over states and inputs.
 
-    `rows` are the smoothed columns: a term that is not finite on them is left out.
+    `rows` are the smoothed columns: a term that is not finite on them is left out. What is too
+    large depends on no unit.
     """
     allowed = set(operators)
     terms = [
@@ -59,13 +60,29 @@ def make_library(columns: Sequence[str], operators: Sequence[str], rows: _Rows) 
 def _usable(columns: Sequence[str], terms: Iterable[Term], rows: _Rows) -> tuple[Term, ...]:
     """Return the terms that are finite on the rows, without those that say the same there."""
     every = tuple(dict.fromkeys(terms))
-    values = Library(tuple(columns), every).values(np.column_stack([rows[n] for n in columns]))
+    table = _few_rows(np.column_stack([rows[n] for n in columns]))
+    values = Library(tuple(columns), every).values(table)
     found: dict[object, Term] = {}
     for place, term in enumerate(every):
         column = values[:, place]
-        if (np.abs(column) < _MOST).all():
+        if is_tame(column) and _is_even(np.abs(column)):
             found.setdefault(term if term.values else _shape_of(column), term)
     return tuple(found.values())
+
+
+def _few_rows(table: FloatArray) -> FloatArray:
+    """Return so many rows that terms can be told apart there, those at the ends among them."""
+    if len(table) <= MOST_ROWS:
+        return table
+    ends = [*np.argmin(table, axis=0), *np.argmax(table, axis=0), *np.abs(table).argmin(axis=0)]
+    evenly = np.linspace(0, len(table) - 1, MOST_ROWS).astype(np.int64)
+    return table[np.unique(np.concatenate([evenly, np.array(ends, dtype=np.int64)]))]
+
+
+def _is_even(sizes: FloatArray) -> bool:
+    """Say whether no number is beyond all proportion to those that are usual."""
+    usual = float(np.median(sizes[sizes > 0.0])) if (sizes > 0.0).any() else 0.0
+    return bool((sizes <= _MOST * usual).all())
 
 
 def _shape_of(values: FloatArray) -> bytes:

@@ -14,6 +14,16 @@ from alder.expr.evaluate import evaluate, jacobian
 from alder.expr.nodes import Expr, parameters, variables
 from alder.expr.valued import with_values
 
+MOST_ROWS = 1000
+"""Rows on which terms are compared: these are sets of terms, not their last digits."""
+WILD = 1e100
+"""Columns beyond this say nothing, and their squares are no numbers."""
+
+
+def is_tame(columns: FloatArray) -> bool:
+    """Say whether all are numbers that can be squared."""
+    return bool((np.abs(columns) < WILD).all())
+
 
 def moved(values: Sequence[float], steps: Sequence[float]) -> tuple[float, ...]:
     """Return numbers inside a term after steps, which are shares of them.

@@ -33,6 +33,7 @@ from alder.records.short import shorten
 _ONE_SHAPE, _SEVERAL = (1e-3, 1e-7), (1e-2, 1e-3, 1e-4)
 _FIRST = 3  # sums whose shapes are tried as atoms, and lend their numbers
 _DEGREES, _COLUMNS = (1, 2, 3), 90
+_MOST_COMPARED = 400  # rows on which sums are compared; what is exact is exact on all
 _ROWS_PER_COLUMN = 2.5
 _CLOSE = 1e-3  # what is left, relative to the spread, by sums that are worth an exact look
 _FINEST = 1e-12  # noise at which numbers inside are settled for an exact look
@@ -44,10 +45,12 @@ def shaped(fields: Fields, allowed: set[str], floors: Floors) -> None:
     names = tuple(fields.columns)
     powers = {"powp"} if "pow" in allowed else set[str]()
     library = make_library(names, sorted(allowed | powers), fields.columns)
+    some = slice(None, None, -(-len(fields.y) // _MOST_COMPARED))
+    table = np.column_stack([*fields.columns.values()])
     search = _Shapes(
         fields,
         library.finer(library.top),
-        Along.rows(names, np.column_stack([*fields.columns.values()]), fields.y[:, None]),
+        Along.rows(names, table[some], fields.y[some, None]),
         floors,
         frees_exponents="powp" in allowed,
     )
@@ -70,7 +73,7 @@ class _Shapes:
 
     def sums(self) -> Iterator[Settled]:
         """Yield sums with settled numbers, the likeliest of each kind first."""
-        y, spread = self.fields.y, float(np.std(self.fields.y))
+        y, spread = self.along.sides[:, 0], float(np.std(self.fields.y))
         for share in _ONE_SHAPE:
             found = modulated(self.along, y, share * spread, self.library, _any)
             yield from self._close(found, share)
@@ -84,11 +87,11 @@ class _Shapes:
             lent = partners([one.terms for one in found[:_FIRST]], self.along.columns)
 
     def _costs(self) -> FloatArray:
-        return self.library.costs(len(self.fields.y))
+        return self.library.costs(len(self.along.sides))
 
     def _close(self, found: Sequence[Settled], share: float) -> list[Settled]:
         """Return those that leave little."""
-        n = len(self.fields.y)
+        n = len(self.along.sides)
         best = sorted(found, key=lambda one: one.rest)[:_FIRST]
         return [one for one in best if share * np.sqrt(one.rest / n) <= _CLOSE]
 
