@@ -70,9 +70,9 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     `inputs` act from outside; each value holds until the next sample. Their dead time is
     estimated, in whole sampling intervals. `group` names the column that tells trajectories apart;
     rows of one group belong together wherever they stand. `known` gives rates that are no
-    question, as formulas of states and inputs, of some states. `conserved` are quantities of the states that no
-    motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused. Turning
-    the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws are
+    question, as formulas of states and inputs. `conserved` are quantities of the states that
+    no motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused.
+    Turning the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws are
     those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told
     what is done.
 
