@@ -72,9 +72,9 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     rows of one group belong together wherever they stand. `known` gives rates that are no
     question, as formulas of states and inputs. `conserved` are quantities of the states that
     no motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused.
-    Turning the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws are
-    those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told
-    what is done.
+    Turning the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws
+    are those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is
+    told what is done.
 
     One trajectory in four, or the last quarter of each where there are fewer than four, is held
     back from everything, in a process of its own. A system is admitted when it follows each of
