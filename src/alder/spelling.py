@@ -29,6 +29,15 @@ def printable(text: str, limit: int = _LONGEST_SHOWN) -> str:
     return shown + "..." if len(text) > limit else shown
 
 
+def listed(names: Sequence[str]) -> str:
+    """List names with their verb.
+
+    >>> listed(["x", "v"]), listed(["x"]), listed([])
+    ('x, v are', 'x is', 'none is')
+    """
+    return f"{', '.join(names) or 'none'} {'are' if len(names) > 1 else 'is'}"
+
+
 def suggestion(name: str, known: Sequence[str]) -> str:
     """Return a sentence that names the nearest known name, or nothing.
 

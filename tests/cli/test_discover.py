@@ -45,6 +45,25 @@ def test_each_round_says_what_was_submitted_and_which_experiment_told_most(
     assert " saw " in shown
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["discover", "study.toml", "--ledger", "run.alder"],
+        ["ask", "study.toml", "--ledger", "run.alder"],
+        ["fit", "k*r", "rows.csv", "--target", "a"],
+    ],
+)
+def test_a_folder_that_is_not_there_is_told_before_anything_is_searched(
+    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_study(tmp_path)
+    assert main([*asked, "--out", "nowhere/law.json"]) == 2
+    told = capsys.readouterr()
+    assert "the folder nowhere does not exist" in told.err
+    assert told.out == ""
+    assert not (tmp_path / "run.alder").exists()
+
+
 def test_a_refusal_names_its_cause_and_has_status_3(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,6 +112,8 @@ def test_what_is_no_trajectory_is_a_failed_run_with_its_reason(rows: object, wor
     ("wishes", "words"),
     [
         ({"states": ["x", "v", "w"]}, "`dw_dt` is not|`w` is not"),
+        ({"states": []}, "No state is named; name one or more states"),
+        ({"states": ["x"], "known": {"q": "v"}}, "`q` has a known rate but is no state; x is"),
         ({"known": {"q": "v"}}, "`q` has a known rate but is no state; x, v are"),
         ({"known": {"x": "w"}}, "`x` is `w`, which is no column of the system; x, v, u are"),
         ({"known": {"x": "2*v"}}, "is no column; name the column that is its derivative"),

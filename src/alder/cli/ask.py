@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from alder.cli.experiments import show_experiments
-from alder.cli.layout import show_lines, terminal
+from alder.cli.layout import require_folder, show_lines, terminal
 
 if TYPE_CHECKING:
     from alder.records.experiment import Experiment
@@ -53,6 +53,7 @@ def command(
     from alder.kernel.ready import ensure
     from alder.studyfile import read_study
 
+    require_folder(out)
     settings = read_study(study)
     console = terminal()
     settings.require_parts()

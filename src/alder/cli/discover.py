@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from alder.cli.layout import read_number, read_pairs, terminal
+from alder.cli.layout import read_number, read_pairs, require_folder, terminal
 from alder.cli.log import LogOptions, discover_log, refuse_for_rows
 from alder.errors import BadParameter, BadStudy
 from alder.records.roles import Roles
@@ -69,10 +69,12 @@ def command(
         typer.Option(help="The column of times; of rows, the last go to the verifier."),
     ] = None,
     state: Annotated[
-        str | None, typer.Option(help="For logs: the columns whose motion is sought, such as x,v.")
+        list[str] | None,
+        typer.Option(help="For logs: the columns whose motion is sought, such as x,v."),
     ] = None,
     inputs: Annotated[
-        str | None, typer.Option("--input", help="For logs: the columns that act from outside.")
+        list[str] | None,
+        typer.Option("--input", help="For logs: the columns that act from outside."),
     ] = None,
     known: Annotated[
         list[str] | None, typer.Option(help="For logs: a rate that is no question: x=v.")
@@ -82,7 +84,7 @@ def command(
         typer.Option(metavar="FORMULA", help="For logs: a quantity of states that stays."),
     ] = None,
     mirrored: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option("--mirror", metavar="COLUMNS", help="For logs: signs that may turn together."),
     ] = None,
     discrete: Annotated[
@@ -103,15 +105,17 @@ def command(
     alder discover log.csv --time t --state x,v --input u --known x=v
     """
     console = terminal()
-    if state is not None:
+    require_folder(out)
+    if state:
         refuse_for_rows({
             "target": target, "variables": variables, "unit": unit, "sigma": sigma,
             "weight": weight, "budget": budget, "guess": guess, "proposer": proposer,
             "ledger": ledger, "seed": seed,
         })  # fmt: skip
         motion = LogOptions(
-            state, inputs, time, group, known or [], conserved or [], mirrored, discrete=discrete
-        )
+            _names(state), _names(inputs), time, group, known or [], conserved or [],
+            _names(mirrored), discrete=discrete,
+        )  # fmt: skip
         discover_log(console, study, motion, out)
         return
     logs = {"input": inputs, "known": known, "conserved": conserved, "mirror": mirrored}
@@ -132,6 +136,12 @@ def command(
     }  # fmt: skip
     outcome = run(console, settings, ledger, _command(file, asked))
     finish(console, outcome, settings, out, ledger)
+
+
+def _names(words: Sequence[str] | None) -> list[str]:
+    """Return the names of an option that may be repeated, and may hold several each time."""
+    every = [name.strip() for word in words or [] for name in word.split(",")]
+    return [name for name in every if name]
 
 
 def _only(files: Sequence[Path], for_logs: Mapping[str, object]) -> Path:

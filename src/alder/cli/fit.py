@@ -10,6 +10,7 @@ import typer
 from alder.cli.layout import (
     read_number,
     read_pairs,
+    require_folder,
     scope_words,
     show_coefficients,
     show_lines,
@@ -67,6 +68,8 @@ def command(
     from alder.records.law import Law
     from alder.tables import read_csv
 
+    if out is not None:
+        require_folder(out)
     table = read_csv(rows)
     apart = [name for name in (sigma, weight, group, sums) if name is not None]
     variables, goal = _variables(table, target, apart, read_pairs("--unit", unit or [], "r=m"))

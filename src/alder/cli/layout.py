@@ -3,6 +3,7 @@
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alder.errors import BadParameter
@@ -85,6 +86,31 @@ def ascii_numbers(text: str) -> str:
     return text.replace("−", "-").replace("∞", "inf").replace("\u00a0", " ")
 
 
+def without_zeros(law: "Law") -> str:
+    """Write a law without the terms whose number, as it is rounded, is zero."""
+    from alder.expr.nodes import Apply, Const, Expr
+    from alder.expr.operators import operator
+    from alder.expr.sums import apart, summands
+    from alder.expr.text import to_text
+    from alder.expr.valued import with_values
+    from alder.records.rounding import decimals
+
+    rounded = {
+        c.name: round(c.value, decimals(c.value, (c.upper - c.lower) / 2.0))
+        for c in law.coefficients
+    }
+    total: Expr | None = None
+    for sign, term in summands(law.structure):
+        if apart(term, rounded)[0] == 0.0:
+            continue
+        if total is None:
+            total = term if sign > 0.0 else Apply(operator("neg"), (term,))
+        else:
+            total = Apply(operator("add" if sign > 0.0 else "sub"), (total, term))
+    shown = with_values(Const(0.0) if total is None else total, rounded)
+    return f"{law.target.name} = {to_text(shown, [v.name for v in law.variables])}"
+
+
 def scope_words(law: "Law") -> str:
     """Say where a law was fitted: `r 0.6 to 4 m   v -2.5 to 2.5 m/s`."""
     parts: list[str] = []
@@ -100,6 +126,17 @@ def scope_words(law: "Law") -> str:
 def with_unit(text: str, unit: str | None) -> str:
     """Join a number and its unit."""
     return f"{text} {unit}" if unit and unit != "1" else text
+
+
+def require_folder(out: Path) -> None:
+    """Refuse, before anything is searched, to save where no file can be made."""
+    if out.is_dir():
+        raise BadParameter(f"--out {out} is a folder; name a file in it: --out {out / 'law.json'}.")
+    if not out.parent.is_dir():
+        raise BadParameter(
+            f"--out {out} cannot be saved: the folder {out.parent} does not exist. Make it, or "
+            "name another."
+        )
 
 
 def read_pairs(option: str, words: Sequence[str], example: str) -> dict[str, str]:

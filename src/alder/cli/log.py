@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast, final
 
 import typer
 
-from alder.cli.layout import number, read_pairs, show_lines
+from alder.cli.layout import number, read_pairs, shortened, show_lines, without_zeros
 from alder.errors import BadParameter, BadTable
 
 if TYPE_CHECKING:
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 _FILE = "log file"
 """The column that tells several files apart."""
 
+_LOUD = 0.1  # of a state's spread: noise that could as well be a part of the motion
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class LogOptions:
     """What was asked of a log, as it was typed."""
 
-    states: str
-    inputs: str | None
+    states: Sequence[str]
+    inputs: Sequence[str]
     time: str | None
     group: str | None
     known: Sequence[str]
     conserved: Sequence[str]
-    mirrored: str | None
+    mirrored: Sequence[str]
     discrete: bool
 
 
@@ -45,8 +47,8 @@ def discover_log(console: "Console", files: Sequence[Path], options: LogOptions,
     from alder.study.states import discover_states
     from alder.tables import column_names
 
-    states, inputs = _names(options.states), _names(options.inputs or "")
-    rows, group = _read(files, options.group, options.time or "t")
+    states, inputs = options.states, options.inputs
+    rows, group = _read(files, options)
     announce(console.print)
     with console.status("reading the log") as status:
         outcome = discover_states(
@@ -57,14 +59,14 @@ def discover_log(console: "Console", files: Sequence[Path], options: LogOptions,
             group=group,
             known=read_pairs("--known", options.known, "x=v"),
             conserved=options.conserved,
-            mirrored=_names(options.mirrored or ""),
+            mirrored=options.mirrored,
             discrete=options.discrete,
             watch=status.update,
         )
     if outcome.refusal is not None:
-        used = {*states, *inputs, options.time or "t", group, _FILE}
+        used = {*states, *inputs, options.time or "t", options.group, _FILE}
         unused = [name for name in column_names(rows) if name not in used]
-        _show_refusal(console, outcome, outcome.refusal, unused)
+        show_refusal(console, outcome, outcome.refusal, unused)
         raise typer.Exit(REFUSED)
     _show_laws(console, outcome)
     saved = _save(outcome, out)
@@ -81,22 +83,36 @@ def refuse_for_rows(options: Mapping[str, object]) -> None:
         )
 
 
-def _names(words: str) -> list[str]:
-    return [name.strip() for name in words.split(",") if name.strip()]
-
-
-def _read(files: Sequence[Path], group: str | None, time: str) -> "tuple[Rows, str | None]":
+def _read(files: Sequence[Path], options: LogOptions) -> "tuple[Rows, str | None]":
     """Read one file or several; several are told apart, and trajectories inside them too."""
     from alder.studyfile.files import join_tables
     from alder.tables import read_csv
 
     tables = [read_csv(path) for path in files]
+    group, time = options.group, options.time or "t"
     if len(tables) == 1:
         return tables[0], group
+    asked = [*options.states, *options.inputs, *([] if options.discrete else [time])]
+    for table in tables:
+        _require_there(table, [*asked, *([group] if group else [])])
     labels = [
         f"{k} {label}" for k, table in enumerate(tables) for label in _inside(table, group, time)
     ]
     return {**_columns(join_tables(tables)), _FILE: labels}, _FILE
+
+
+def _require_there(table: "Table", names: Sequence[str]) -> None:
+    """Refuse a file of several that lacks a column: what the others have says nothing of it."""
+    from alder.spelling import suggestion
+    from alder.tables import column_names
+
+    there = column_names(table)
+    for name in names:
+        if name not in there:
+            raise BadTable(
+                f"{table.name} has no column `{name}`; it has {', '.join(there)}."
+                f"{suggestion(name, there)}"
+            )
 
 
 def _inside(table: "Table", group: str | None, time: str) -> "Sequence[object]":
@@ -105,12 +121,9 @@ def _inside(table: "Table", group: str | None, time: str) -> "Sequence[object]":
 
     from alder.tables import as_columns, as_labels, column_names, count_rows
 
-    there = column_names(table)
     if group is not None:
-        if group not in there:
-            raise BadTable(f"{table.name} has no column `{group}`, which tells trajectories apart.")
         return as_labels(table, group)
-    if time not in there:
+    if time not in column_names(table):
         return [0] * count_rows(table)
     back = np.diff(as_columns(table, [time])[time]) < 0.0
     return [0, *np.cumsum(back).tolist()]
@@ -145,14 +158,13 @@ def _short(outcome: "StatesOutcome") -> list[str]:
 
 
 def _facts(outcome: "StatesOutcome") -> dict[str, str]:
-    noise = ", ".join(f"{name} {number(value)}" for name, value in outcome.noise.items())
     error = ", ".join(f"{name} {number(value)}" for name, value in outcome.error.items())
     facts = {
         "read  ": _read_words(outcome),
         "scope ": _scope_words(outcome),
         "error ": f"{error} (rms) along {outcome.n_held_back} held-back samples, "
         f"{number(outcome.horizon)} at most from a start",
-        "noise ": noise,
+        "noise ": noise_words(outcome),
         "fitted": f"by {outcome.route}, chosen on validation trajectories",
     }
     if outcome.delay > 0.0:
@@ -162,6 +174,19 @@ def _facts(outcome: "StatesOutcome") -> dict[str, str]:
     return facts
 
 
+def noise_words(outcome: "StatesOutcome") -> str:
+    """Say the noise of each state, and where it is large enough to hide a part of the motion."""
+    shares = {name: sigma / outcome.spread[name] for name, sigma in outcome.noise.items()}
+    words = ", ".join(
+        f"{name} {number(sigma)}"
+        + (f" ({shares[name]:.0%} of its spread)" if shares[name] > _LOUD else "")
+        for name, sigma in outcome.noise.items()
+    )
+    if max(shares.values()) <= _LOUD:
+        return words
+    return f"{words}: if your sensor is better than this, the equations miss something"
+
+
 def _scope_words(outcome: "StatesOutcome") -> str:
     """Say within which values the equations were admitted, of all that they read."""
     ranges = {k: ends for law in outcome.laws.values() for k, ends in law.scope.ranges.items()}
@@ -169,13 +194,20 @@ def _scope_words(outcome: "StatesOutcome") -> str:
 
 
 def _read_words(outcome: "StatesOutcome") -> str:
-    n = outcome.n_trajectories
-    return f"{outcome.n_samples} samples in {n} {'trajectory' if n == 1 else 'trajectories'}"
+    """Say what was read of the log, and what was left out."""
+    n, lacking, short = outcome.n_trajectories, outcome.n_incomplete, outcome.n_short
+    words = f"{outcome.n_samples} samples in {n} {'trajectory' if n == 1 else 'trajectories'}"
+    left_out = [
+        *([f"{lacking} row{'' if lacking == 1 else 's'} without a value"] if lacking else []),
+        *([f"{short} in trajectories too short to follow"] if short else []),
+    ]
+    return f"{words}; {', '.join(left_out)}" if left_out else words
 
 
-def _show_refusal(
+def show_refusal(
     console: "Console", outcome: "StatesOutcome", refusal: "Refusal", unused: Sequence[str]
 ) -> None:
+    """Print why no law is returned, what was found all the same, and what to do."""
     from rich.text import Text
 
     console.print()
@@ -185,7 +217,8 @@ def _show_refusal(
         textwrap.fill(sentence, console.width, break_on_hyphens=False) + "\n", markup=False
     )
     for law in outcome.laws.values():
-        console.print(f"not admitted: {law}", soft_wrap=True, markup=False)
+        line = shortened(f"not admitted: {without_zeros(law)}", console.width)
+        console.print(line, soft_wrap=True, markup=False)
     lines = {"advice": refusal.advice, "read  ": _read_words(outcome)}
     if unused:
         lines["unused"] = (

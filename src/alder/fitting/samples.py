@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from alder.arrays import FloatArray
 from alder.errors import BadTable
 
+_FEWEST_ROWS = 2  # of a segment: one row does not move
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +29,7 @@ class Samples:
 
     def __post_init__(self) -> None:
         """Refuse segments that are too short to move, and times that do not increase."""
-        if (np.diff(self.firsts) < 2).any():
+        if (np.diff(self.firsts) < _FEWEST_ROWS).any():
             raise BadTable("A trajectory has at least 2 rows; one has fewer.")
         gaps = np.diff(self.times)
         gaps[self.firsts[1:-1] - 1] = 1.0
@@ -85,6 +87,26 @@ class Samples:
             self.inputs[rows],
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         )
+
+    def split_ends(self, share: int) -> "tuple[Samples, Samples | None]":
+        """Cut the last of `share` parts off every segment: what comes before, and these ends.
+
+        Both have at least two rows; a segment too short for that stays whole in the first part.
+        There are no ends where all are.
+
+        >>> t = np.arange(12.0)
+        >>> early, ends = Samples.of([(t[:4], t[:4, None]), (t, t[:, None])]).split_ends(4)
+        >>> early.firsts, ends.firsts
+        (array([ 0,  4, 13]), array([0, 3]))
+        """
+        lengths = np.diff(self.firsts)
+        before = (lengths * (share - 1)) // share
+        whole = np.minimum(before, lengths - before) < _FEWEST_ROWS
+        cuts = (self.firsts[:-1] + before)[~whole]
+        pieces = replace(self, firsts=np.unique(np.concatenate([self.firsts, cuts])))
+        is_end = np.isin(pieces.firsts[:-1], cuts)
+        early = pieces.take(np.flatnonzero(~is_end).tolist())
+        return early, pieces.take(np.flatnonzero(is_end).tolist()) if len(cuts) else None
 
     def cut(self, length: int) -> "Samples":
         """Cut every segment into pieces of about `length` intervals that share no row.

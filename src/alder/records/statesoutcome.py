@@ -38,8 +38,10 @@ class StatesOutcome:
     scope and for times up to `horizon`, the longest that was followed: of a motion after it nothing
     was verified. `commitments` are salted digests of what was held back. `route` says how the
     numbers were fitted, `routes` what validation said of each; `shared` which numbers two laws have
-    in common. `n_samples` in `n_trajectories` were read. On a refusal `laws` hold what was found
-    and not admitted.
+    in common. `n_samples` in `n_trajectories` were read; `n_incomplete` rows without a value and
+    `n_short` samples of trajectories too short to follow were left out. `spread` is the standard
+    deviation of the public samples of each state. On a refusal `laws` hold what was found and not
+    admitted.
     """
 
     laws: Mapping[str, Law]
@@ -54,12 +56,15 @@ class StatesOutcome:
     n_held_back: int = 0
     n_samples: int = 0
     n_trajectories: int = 0
+    n_incomplete: int = 0
+    n_short: int = 0
+    spread: Mapping[str, float] = field(default_factory=dict[str, float])
     shared: tuple[str, ...] = ()
     commitments: tuple[Commitment, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the mappings."""
-        for name in ("laws", "noise", "error"):
+        for name in ("laws", "noise", "error", "spread"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property

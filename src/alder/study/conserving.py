@@ -13,6 +13,7 @@ from alder.expr.evaluate import gradient
 from alder.expr.nodes import Expr, parameters, variables
 from alder.expr.text import parse
 from alder.records.dynamics import Dynamics
+from alder.spelling import listed
 
 _ROUNDING = 1e-6  # of the parts of a change, before they cancel
 _NORMAL = 4.5  # standard errors: by chance once in a hundred thousand states
@@ -21,10 +22,16 @@ _NORMAL = 4.5  # standard errors: by chance once in a hundred thousand states
 def quantity(text: str, states: Sequence[str]) -> Expr:
     """Read a conserved quantity; raise `BadParameter` where it is no formula of states."""
     expr = parse(text, states)
-    if parameters(expr) or not variables(expr):
+    stranger = next(iter(parameters(expr)), None)
+    if stranger is not None:
         raise BadParameter(
-            f"The conserved quantity `{text}` must be a formula of states and numbers; "
-            f"{', '.join(states)} are the states."
+            f"The conserved quantity `{text}` uses `{stranger}`, which is no state; "
+            f"{listed(states)}."
+        )
+    if not variables(expr):
+        raise BadParameter(
+            f"The conserved quantity `{text}` has no state in it; the states are "
+            f"{', '.join(states)}."
         )
     return expr
 

@@ -1,7 +1,8 @@
 """A table of samples as trajectories: where each begins and ends, and which are held back."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,8 @@ from alder.arrays import FloatArray
 from alder.errors import BadParameter, BadTable
 from alder.fitting.samples import Samples
 from alder.proposers.states.finding import Setting
-from alder.segments import observation_names
-from alder.tables import Rows, as_columns, column_names, require_columns
+from alder.segments import Segments, observation_names
+from alder.tables import Rows, as_columns, column_names, require_columns, require_squarable
 
 _HELD_SHARE = 4  # one trajectory in so many is held back, or the last such part of each
 _SHORTEST = 4  # samples of a trajectory
@@ -19,41 +20,50 @@ _FEWEST = 20  # samples below which nothing is sought
 _MAY_BE_LOST = 0.1  # of the samples: in more, a time that goes back is no new trajectory
 
 
-def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> Samples:
-    """Return the trajectories of a table; rows that miss a number end a trajectory there."""
-    there = column_names(rows)
-    timed = time in there or not setting.discrete
-    _require_apart(setting, time)
-    require_columns([*setting.columns, *([time] if timed else []), *([group] if group else [])],
-                    there)  # fmt: skip
-    table = as_columns(rows, setting.columns)
-    n = len(table[setting.columns[0]])
-    t = as_columns(rows, [time])[time] if timed else np.arange(n, dtype=np.float64)
-    labels = observation_names(rows, group) if group else np.zeros(n)
-    values = np.stack([table[name] for name in setting.columns], axis=1)
-    whole = np.isfinite(values).all(axis=1) & np.isfinite(t)
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The trajectories of a table, and how many of its rows are in none of them.
+
+    `n_incomplete` rows miss a number; `n_short` have every number but stand in trajectories that
+    are too short to follow.
+    """
+
+    samples: Samples
+    n_incomplete: int
+    n_short: int
+
+
+def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> Reading:
+    """Return the trajectories of a table; rows that miss a number end a trajectory there.
+
+    The rows of one group belong together wherever they stand in the table. A group whose time goes
+    back where other groups stood in between has been used again: another trajectory begins there.
+    """
+    table, order = _gathered(rows, setting, time, group)
+    n, d = len(order), len(setting.states)
+    whole = np.isfinite(table.values).all(axis=1) & np.isfinite(table.t)
     joint = np.zeros(n, dtype=np.bool_)
-    joint[1:] = (labels[1:] == labels[:-1]) & whole[1:] & whole[:-1]
-    _require_another_time(time, t, joint)
-    back = joint[1:] & (np.diff(t) < 0.0)
-    if not group:
-        joint[1:] &= ~back
+    joint[1:] = (table.labels[1:] == table.labels[:-1]) & whole[1:] & whole[:-1]
+    told = _Told(time, group, order)
+    told.require_another(table.t, joint)
+    back = joint & (np.diff(table.t, prepend=table.t[:1]) < 0.0)
+    if group:
+        told.require_later(table.t, back)
+    joint &= ~back
     starts = np.flatnonzero(~joint & whole)
     ends = [int(np.flatnonzero(np.append(~joint[s + 1 :], True))[0]) + s + 1 for s in starts]
     parts = [slice(int(s), e) for s, e in zip(starts, ends, strict=True) if e - s >= _SHORTEST]
-    n_kept = sum(int(part.stop) - int(part.start) for part in parts)
-    if not group and n_kept < (1.0 - _MAY_BE_LOST) * int(whole.sum()) and back.any():
-        raise BadTable(
-            f"The time `{time}` goes back at {int(back.sum())} of {n} rows, first after row "
-            f"{int(np.flatnonzero(back)[0]) + 1}, which leaves trajectories too short to follow. "
-            "Sort the rows by time, or name the column that tells runs apart with `group`."
-        )
+    n_kept, n_whole = sum(int(part.stop) - int(part.start) for part in parts), int(whole.sum())
+    if back.any() and n_kept < (1.0 - _MAY_BE_LOST) * n_whole:
+        raise BadTable(told.goes_back(back))
     if n_kept < _FEWEST:
-        raise BadTable(_too_few(n_kept, int(whole.sum()), n, _empty(setting.columns, values)))
-    d = len(setting.states)
-    return Samples.of(
-        [(t[part], values[part, :d]) for part in parts], [values[part, d:] for part in parts]
+        raise BadTable(_too_few(n_kept, n_whole, n, _empty(setting.columns, table.values)))
+    samples = Samples.of(
+        [(table.t[part], table.values[part, :d]) for part in parts],
+        [table.values[part, d:] for part in parts],
     )
+    return Reading(samples, n - n_whole, n_whole - n_kept)
 
 
 def hold_back(samples: Samples) -> tuple[Samples, Samples]:
@@ -62,11 +72,91 @@ def hold_back(samples: Samples) -> tuple[Samples, Samples]:
     if n >= _HELD_SHARE:
         held = list(range(1, n, _HELD_SHARE))
         return samples.take([s for s in range(n) if s not in held]), samples.take(held)
-    lengths = np.diff(samples.firsts)
-    cuts = samples.firsts[:-1] + (lengths * (_HELD_SHARE - 1)) // _HELD_SHARE
-    pieces = replace(samples, firsts=np.unique(np.concatenate([samples.firsts, cuts])))
-    early = list(range(0, pieces.n_segments, 2))
-    return pieces.take(early), pieces.take([s for s in range(pieces.n_segments) if s not in early])
+    early, ends = samples.split_ends(_HELD_SHARE)
+    if ends is None:
+        raise BadTable("Every trajectory is too short to hold its end back; record longer ones.")
+    return early, ends
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gathered:
+    """Times (n), states and inputs (n, columns), and a number for the group of each row."""
+
+    t: FloatArray
+    values: FloatArray
+    labels: FloatArray
+
+
+def _gathered(
+    rows: Rows, setting: Setting, time: str, group: str | None
+) -> tuple[_Gathered, NDArray[np.intp]]:
+    """Return the rows of a log group by group, and the row of the table each was."""
+    there = column_names(rows)
+    timed = time in there or not setting.discrete
+    _require_apart(setting, time)
+    names = [*setting.columns, *([time] if timed else [])]
+    require_columns([*names, *([group] if group else [])], there)
+    table = as_columns(rows, names)
+    require_squarable({name: column[np.isfinite(column)] for name, column in table.items()},
+                      "the log")  # fmt: skip
+    n = len(table[setting.columns[0]])
+    labels = observation_names(rows, group) if group else np.zeros(n)
+    order = Segments.of(labels).order
+    t = table[time][order] if timed else np.arange(n, dtype=np.float64)
+    values = np.stack([table[name][order] for name in setting.columns], axis=1)
+    return _Gathered(t, values, labels[order]), order
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """Which row of the table a sentence names, and what its user has said already."""
+
+    time: str
+    group: str | None
+    order: NDArray[np.intp]
+
+    def require_another(self, t: FloatArray, joint: NDArray[np.bool_]) -> None:
+        """Refuse a time that repeats within a trajectory: what happened in between took none."""
+        still = np.flatnonzero(joint[1:] & (np.diff(t) == 0.0)) + 1
+        if len(still):
+            k, more = int(still[0]), len(still) - 1
+            others = f" {more} further rows do so too." if more else ""
+            raise BadTable(
+                f"Row {self._row(k)} has the time of row {self._row(k - 1)}, {self.time} = "
+                f"{t[k]:g}.{others} Every sample of a trajectory has a time of its own: correct or "
+                f"drop such rows{self._or_name()}."
+            )
+
+    def require_later(self, t: FloatArray, back: NDArray[np.bool_]) -> None:
+        """Refuse a time that goes back in a group, but where a whole trajectory stood before."""
+        begins = np.flatnonzero(np.diff(self.order, prepend=-2) != 1)
+        again = np.zeros(len(back), dtype=np.bool_)
+        again[begins[1:][np.diff(begins) >= _SHORTEST]] = True
+        wrong = np.flatnonzero(back & ~again)
+        if len(wrong):
+            k = int(wrong[0])
+            raise BadTable(
+                "The times of a trajectory must increase; they do not at row "
+                f"{self._row(k)}, where {self.time} = {t[k]:g} follows {t[k - 1]:g} in one value "
+                f"of `{self.group}`. Sort the rows by time, or correct it."
+            )
+
+    def goes_back(self, back: NDArray[np.bool_]) -> str:
+        """Say that trajectories are too short because the time goes back so often."""
+        first = self._row(int(np.flatnonzero(back)[0]) - 1)
+        return (
+            f"The time `{self.time}` goes back at {int(back.sum())} of {len(back)} rows, first "
+            f"after row {first}, which leaves trajectories too short to follow. Sort the rows by "
+            f"time{self._or_name()}."
+        )
+
+    def _row(self, place: int) -> int:
+        return int(self.order[place]) + 1
+
+    def _or_name(self) -> str:
+        return "" if self.group else ", or name the column that tells runs apart with `group`"
 
 
 def _require_apart(setting: Setting, time: str) -> None:
@@ -78,19 +168,6 @@ def _require_apart(setting: Setting, time: str) -> None:
         )
     if time in setting.states:
         raise BadParameter(f"`{time}` is the time, which is no state; leave it out of the states.")
-
-
-def _require_another_time(time: str, t: FloatArray, joint: NDArray[np.bool_]) -> None:
-    """Refuse a time that repeats within a trajectory: what happened in between took none."""
-    still = np.flatnonzero(joint[1:] & (np.diff(t) == 0.0))
-    if len(still):
-        row, more = int(still[0]) + 2, len(still) - 1
-        others = f" {more} further rows do so too." if more else ""
-        raise BadTable(
-            f"Row {row} has the time of the row before it, {time} = {t[row - 1]:g}.{others} Every "
-            "sample of a trajectory has a time of its own: correct or drop such rows, or name the "
-            "column that tells runs apart with `group`."
-        )
 
 
 def _empty(columns: Sequence[str], values: FloatArray) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, final
+from typing import TypeAlias, cast, final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from alder.proposers.states.sharing import shared_numbers
 from alder.records.dynamics import Dynamics
 from alder.records.grammar import require_operator
 from alder.records.statesoutcome import RouteError, StatesOutcome
+from alder.spelling import listed
 from alder.study.conserving import quantity
 from alder.study.logs import hold_back, read_samples
 from alder.study.unfollowed import not_excited, not_followed
@@ -38,6 +39,13 @@ STATE_OPERATORS = (
 
 Watch: TypeAlias = Callable[[str], object]
 
+_EXAMPLES = {
+    "states": '["x", "v"]',
+    "inputs": '["u"]',
+    "operators": '["add", "mul"]',
+    "conserved": '["v**2 + x**2"]',
+    "mirrored": '["x", "v"]',
+}
 _KEPT = 1e-6  # the share by which a conserved quantity may change: rounding and iteration
 
 
@@ -60,12 +68,13 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     Example: `alder.discover_states(log, states=["x", "v"], inputs=["u"], known={"x": "v"})`
 
     `inputs` act from outside; each value holds until the next sample. Their dead time is
-    estimated. `group` names the column that tells trajectories apart. `known` gives rates that are
-    no question, as formulas of states and inputs. `conserved` are quantities of the states that no
-    motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused. Turning
-    the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws are
-    those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is told
-    what is done.
+    estimated, in whole sampling intervals. `group` names the column that tells trajectories apart;
+    rows of one group belong together wherever they stand. `known` gives rates that are no
+    question, as formulas of states and inputs. `conserved` are quantities of the states that
+    no motion changes, such as `"v**2/2 - cos(x)"`; the laws keep them exactly or are refused.
+    Turning the signs of all `mirrored` columns leaves the system as it is. With `discrete` the laws
+    are those of the next sample, `x[k+1] = f(x[k], u[k])`, and `time` may be missing. `watch` is
+    told what is done.
 
     One trajectory in four, or the last quarter of each where there are fewer than four, is held
     back from everything, in a process of its own. A system is admitted when it follows each of
@@ -73,7 +82,10 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     refusal says why. It is admitted for as long as they last: `horizon`.
     """
     announce()
-    _require_lists(states, known)
+    _require_lists(
+        states=states, inputs=inputs, operators=operators, conserved=conserved, mirrored=mirrored
+    )
+    _require_question(states, operators, known or {})
     for name in operators:
         require_operator(name)
     setting = Setting(
@@ -86,13 +98,20 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
         mirrored=tuple(mirrored),
     )
     require_columns(mirrored, setting.columns, where="states and inputs")
-    samples = read_samples(rows, setting, time, group)
+    read = read_samples(rows, setting, time, group)
+    samples = read.samples
     public, held = hold_back(samples)
     with Vault.hold(held) as vault, limit_matrix_threads(1), np.errstate(all="ignore"):
         spans = spans_of(held)
         kept = _Kept(vault, len(held.times), float(spans.max()), float(spans.min()))
         outcome = _Discovery(setting, public, kept, known or {}, watch or str).run()
-    return replace(outcome, n_samples=len(samples.times), n_trajectories=samples.n_segments)
+    return replace(
+        outcome,
+        n_samples=len(samples.times),
+        n_trajectories=samples.n_segments,
+        n_incomplete=read.n_incomplete,
+        n_short=read.n_short,
+    )
 
 
 def claim_of(found: Found, delay: float = 0.0) -> Claim | None:
@@ -155,7 +174,7 @@ class _Discovery:
         sigma, near = self._noise()
         table = np.concatenate([near, self.public.inputs], axis=1)
         columns, n_states = self.setting.columns, len(self.setting.states)
-        still = unmoved_state(columns, near, sigma) or unmoved_input(
+        still = unmoved_state(columns, near, sigma, self.public) or unmoved_input(
             columns, n_states, table, sigma
         )
         if still is not None:
@@ -189,6 +208,7 @@ class _Discovery:
             error=dict(zip(states, error, strict=True)) if error else {},
             delay=delay,
             horizon=self.kept.span,
+            spread=dict(zip(states, self.public.states.std(axis=0).tolist(), strict=True)),
             shared=shared_numbers(found.model, targets),
             route=found.route,
             routes=tuple(
@@ -200,17 +220,39 @@ class _Discovery:
         )
 
 
-def _require_lists(states: object, known: object) -> None:
-    if isinstance(states, str) or not isinstance(known or {}, Mapping):
+def _require_lists(**wishes: object) -> None:
+    """Refuse one text where a list is asked for: its letters would be taken for the names."""
+    for name, value in wishes.items():
+        if isinstance(value, str):
+            raise BadParameter(
+                f"`{name}` is a list, also of one, such as {name}={_EXAMPLES[name]}; it is the "
+                f'text "{value}".'
+            )
+
+
+def _require_question(states: Sequence[str], operators: Sequence[str], known: object) -> None:
+    """Refuse a wish that leaves no rate to be found, or nothing to say it with."""
+    if not isinstance(known, Mapping):
+        raise BadParameter('Known rates are a mapping, such as {"x": "v"}; it is something else.')
+    if not states:
         raise BadParameter(
-            'States are a list of names, such as ["x", "v"], and known rates a mapping, such as '
-            '{"x": "v"}; one of them is something else.'
+            'No state is named; name one or more states, such as states=["x", "v"] or --state x,v.'
+        )
+    if not operators:
+        raise BadParameter(
+            '`operators` is empty, so that no law can be said; name some, such as "add" and "mul", '
+            "or leave it out."
+        )
+    if set(states) <= set(cast("Mapping[str, str]", known)):
+        raise BadParameter(
+            f"Every rate is known, of {', '.join(states)}, so that nothing is asked; leave out the "
+            "one that is to be found."
         )
 
 
 def _rate(name: str, text: str, states: Sequence[str], inputs: Sequence[str]) -> Expr:
     if name not in states:
-        raise BadParameter(f"`{name}` has a known rate but is no state; {', '.join(states)} are.")
+        raise BadParameter(f"`{name}` has a known rate but is no state; {listed(states)}.")
     expr = parse(text, (*states, *inputs))
     if parameters(expr):
         raise BadParameter(

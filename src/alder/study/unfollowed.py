@@ -21,6 +21,12 @@ _IMITATED = ": they imitate the motion and are not its law."
 _OTHER_RANGE = (
     "Allow other operators, or record over a smaller range, where the law may be another."
 )
+_NOT_TERMS = {"unexplained", "missed", "patterned"}  # findings that other things cause as well
+_LATE = (
+    "Or an input acts at other times than the log says (a dead time that is no multiple of the "
+    "sampling interval, a ramp between samples), or a state is missing: check these first."
+)
+_MISSING = "Or a state or an input is missing."
 _REFUSALS = {
     "unexplained": Refusal(
         "missing-operator",
@@ -93,6 +99,10 @@ def not_followed(finding: str, found: Found) -> Refusal:
     if finding == "missed" and found.chi2 <= _EXPLAINED:
         finding = "differs"
     refusal = _REFUSALS.get(finding, _NOTHING)
+    if finding in _NOT_TERMS:
+        has_inputs = found.problem.samples.inputs.shape[1] > 0
+        other = _LATE if has_inputs else _MISSING
+        refusal = replace(refusal, advice=f"{refusal.advice} {other}")
     if found.problem.conserved and finding != "undetermined":
         asked = "Or what is said to be conserved is not: leave it out and compare."
         return replace(refusal, advice=f"{refusal.advice} {asked}")
@@ -113,6 +123,13 @@ def not_excited(still: Unmoved, inputs: Sequence[str]) -> Refusal:
             f"±{0.3 * reach:.2g} whose period changes, or record a run with other gains."
         )
         return Refusal("excitation", reason, advice, step=NextStep("explore", variables=(name,)))
+    if still.quick:
+        reason = (
+            f"`{name}` changes as much from one sample to the next as in the whole log "
+            f"({still.low:.3g} to {still.high:.3g})."
+        )
+        advice = "Sample faster, or look for spikes: samples that are not what they seem."
+        return Refusal("excitation", reason, advice, step=NextStep("explore", variables=(name,)))
     is_input = name in inputs
     kind = "input" if is_input else "state"
     reason = f"The {kind} `{name}` is {still.value:.4g} in the whole log" + (
@@ -123,7 +140,8 @@ def not_excited(still: Unmoved, inputs: Sequence[str]) -> Refusal:
         f"Record a run in which `{name}` steps between {still.value - 0.5 * reach:.3g} and "
         f"{still.value + 0.5 * reach:.3g}, holding each value for a while."
         if is_input
-        else f"Record a run that starts away from {name} = {still.value:.3g}."
+        else f"Record a run that starts away from {name} = {still.value:.3g}, or leave it out of "
+        "the states."
     )
     ends = (still.value - 0.5 * reach, still.value + 0.5 * reach)
     return Refusal(

@@ -10,6 +10,7 @@ import numpy as np
 from alder.arrays import FloatArray
 from alder.errors import BadWorld
 from alder.records.experiment import HORIZON, Setting
+from alder.spelling import listed
 from alder.tables import Rows, as_columns, as_labels, column_names, require_columns
 from alder.worlds.offers import Settings
 from alder.worlds.system import Point, Rate, Sampling, System
@@ -34,9 +35,11 @@ class Recorded:
 
 def untold(states: Sequence[str], known: Mapping[str, str]) -> dict[str, Rate]:
     """Return rates of which only the known ones are told."""
+    if not states:
+        raise BadWorld('No state is named; name one or more states, such as states=["x", "v"].')
     for name, column in known.items():
         if name not in states:
-            raise BadWorld(f"`{name}` has a known rate but is no state; {', '.join(states)} are.")
+            raise BadWorld(f"`{name}` has a known rate but is no state; {listed(states)}.")
         if not column.isidentifier():
             raise BadWorld(
                 f"The known rate of `{name}` is `{column}`, which is no column; name the column "
