@@ -125,7 +125,10 @@ class Dynamics:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def rates(self, rows: Rows) -> dict[str, FloatArray]:
-        """Return how fast each state changes, for each row; finite for finite rows."""
+        """Return how fast each state changes, for each row; finite for finite rows.
+
+        Inputs are those that act at that time, also where they were sent a delay before.
+        """
         names = (*self.states, *self.inputs)
         require_columns(names, tuple(as_columns(rows)))
         columns, n = as_columns(rows, names), count_rows(rows)
