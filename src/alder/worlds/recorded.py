@@ -64,8 +64,8 @@ def read_recorded(
     """Read trajectories with derivatives; each is an experiment that reveals its rows."""
     if time != TIME and TIME in (*states, *inputs):
         raise BadWorld(
-            f"The time `{time}` is called `{TIME}` in what the world shows, and a state or an input "
-            "has that name already; rename its column."
+            f"The time `{time}` is called `{TIME}` in what the world shows, and a state or an "
+            "input has that name already; rename its column."
         )
     rates = untold(states, known)
     derivatives = [f"d{name}_dt" for name in states if name not in known]
