@@ -1,5 +1,6 @@
 """`alder plan`, as a user meets it: a saved law in, an action and an exit status out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     fitted("k*u + x", {"k": 2.0}, target="a").save("law.json")
     SPRING.save("rate.json")
     MOTION.save("motion.json")
+    replace(MOTION, delay=5.0).save("late.json")
+    replace(MOTION, horizon=1.49).save("short.json")
     return tmp_path
 
 
@@ -33,6 +36,8 @@ def test_motion_is_followed_in_time(
     known = ["--known", "x=v"] if file == "rate.json" else []
     assert main(["plan", file, *words, *known, "--limit", "v=:2"]) == 0
     shown = capsys.readouterr().out
+    # `alder check` reads laws, no equations of motion.
+    assert ("alder check" in shown) == (file == "rate.json")
     assert "✓ REACHED  u = " in shown
     assert "horizon" in shown
     assert "1.5" in shown
@@ -56,6 +61,17 @@ def test_the_closest_safe_action_is_named_as_such(
     assert "✓ CLOSEST  u = 1" in capsys.readouterr().out
 
 
+def test_a_time_beyond_what_was_verified_is_said_to_be_that(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["plan", "short.json", "--target", "x=0.52", "--at", "x=0", "--at", "v=0"]
+    assert main([*words, "--horizon", "2"]) == 0
+    beyond = "horizon    2, beyond 1.49, for which the equations were verified"
+    assert beyond in capsys.readouterr().out
+    assert main([*words, "--horizon", "1.4"]) == 0
+    assert "verified" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -64,6 +80,8 @@ def test_the_closest_safe_action_is_named_as_such(
         (["law.json", "--target", "1", "--limit", "x=3"], "must look like"),
         (["law.json", "--target", "1", "--horizon", "2"], "is no rate"),
         (["nowhere.json", "--target", "1"], "There is no file"),
+        (["late.json", "--target", "x=1", "--at", "x=0"], "act 5 later than their inputs"),
+        (["motion.json", "--target", "speed=1"], "no state of the equations; v, x are"),
     ],
 )
 def test_misuse_is_said_in_a_sentence(

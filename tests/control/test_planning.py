@@ -187,7 +187,14 @@ def test_equations_that_blow_up_are_followed_to_a_divergence() -> None:
         (lambda: alder.plan(MOTION, None, 0.5, start=REST), "which column"),
         (lambda: alder.plan([], None, 0.5), "needs a law"),
         (lambda: alder.plan(MOTION, None, {"x": 0.5}, start={"x": 0.0}), "where `v` is"),
-        (lambda: alder.plan(MOTION, None, {"x": 0.5}, start={**REST, "u": 1.0}), "is fixed"),
+        (
+            lambda: alder.plan(MOTION, None, {"x": 0.5}, start={**REST, "u": 1.0}),
+            "is fixed.*--action u=",
+        ),
+        (
+            lambda: alder.plan(fitted("k*u", {"k": 1.0}, target="a"), None, {"b": 1.0}, start=REST),
+            "`b`, which the forward model does not predict; it predicts x, v, u, a",
+        ),
         (
             lambda: alder.plan(MOTION, None, {"x": 0.5}, start=REST, limits={"heat": (0.0, 1.0)}),
             "does not predict it",
@@ -197,6 +204,46 @@ def test_equations_that_blow_up_are_followed_to_a_divergence() -> None:
 def test_what_is_missing_is_said_in_a_sentence(call: Any, words: str) -> None:
     with pytest.raises(BadParameter, match=words):
         call()
+
+
+def test_equations_with_a_dead_time_are_not_planned_with() -> None:
+    late = replace(MOTION, delay=5.0)
+    for laws in (late, [MOTION, late]):
+        with pytest.raises(BadParameter, match=r"act 5 later than their inputs; plans .*rollout"):
+            alder.plan(laws, None, {"x": 0.5}, start=REST)
+
+
+def test_equations_without_an_input_leave_nothing_to_choose() -> None:
+    falling = alder.Dynamics({"v": fitted("-k*x", {"k": 1.0})}, {"x": "v"})
+    for actions in (None, {"u": (0.0, 1.0)}):
+        with pytest.raises(BadParameter, match="no input, so there is nothing to choose"):
+            alder.plan(falling, None, {"x": 0.5}, start=REST, actions=actions)
+
+
+def test_an_input_of_a_known_rate_alone_may_be_chosen_between_ends() -> None:
+    led = alder.Dynamics({"v": fitted("-k*x", {"k": 1.0})}, {"x": "v + w"})
+    with pytest.raises(BadParameter, match=r"ends may `w` be .*actions=.*--action w=low:high"):
+        alder.plan(led, None, {"x": 0.5}, start=REST)
+    plan = alder.plan(led, None, {"x": 0.5}, start=REST, actions={"w": (-2.0, 2.0)})
+    assert plan.status == "reached"
+
+
+def test_a_target_that_is_no_state_is_told_the_states_alone() -> None:
+    with pytest.raises(BadParameter, match="`speed`, which is no state of the equations; v, x are"):
+        alder.plan(MOTION, None, {"speed": 0.5}, start=REST)
+
+
+def test_a_plan_beyond_what_was_verified_says_so() -> None:
+    motion = replace(MOTION, horizon=1.49)
+    beyond = alder.plan(motion, None, {"x": 0.52}, start=REST, horizons=2.0)
+    assert beyond.status == "reached"
+    assert beyond.beyond == "beyond 1.49, for which the equations were verified"
+    assert str(beyond).endswith(f"2 is {beyond.beyond}")
+    within = alder.plan(motion, None, {"x": 0.52}, start=REST, horizons=1.49)
+    unknown = alder.plan(MOTION, None, {"x": 0.52}, start=REST, horizons=9.0)
+    for plan in (within, unknown):
+        assert plan.beyond == ""
+        assert "verified" not in str(plan)
 
 
 def test_a_world_with_another_secret_rate_cannot_follow_one_law() -> None:

@@ -1,6 +1,7 @@
 """A receding-horizon policy in a Gymnasium loop."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,35 @@ def test_what_is_decided_depends_on_the_observation_and_the_plan_before_it_alone
     assert policy.plan is None
     with pytest.raises(BadParameter, match="3 numbers"):
         policy.decide([0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("law", "target", "words"),
+    [
+        (replace(MOTION, delay=0.2), "x", "act 0.2 later than their inputs"),
+        (alder.Dynamics({"v": fitted("-k*v", {"k": 1.0})}), "v", "no input"),
+        (MOTION, "speed", "no state of the equations; v, x are"),
+    ],
+)
+def test_what_no_policy_can_do_is_refused_before_it_acts(
+    law: alder.Dynamics, target: str, words: str
+) -> None:
+    with pytest.raises(BadParameter, match=words):
+        alder.MPCPolicy(
+            law, columns=("x", "v"), target={target: 0.3}, actions={"u": (-2.0, 2.0)}, horizon=0.5
+        )
+
+
+def test_a_policy_that_looks_beyond_what_was_verified_says_so_in_its_plan() -> None:
+    policy = alder.MPCPolicy(
+        replace(MOTION, horizon=0.3),
+        columns=("x", "v"),
+        target={"x": 0.3},
+        actions={"u": (-2.0, 2.0)},
+        horizon=0.5,
+        moves=2,
+    )
+    assert "beyond 0.3" in policy.decide([0.0, 0.0]).beyond
 
 
 def test_a_law_of_one_rate_needs_a_world() -> None:

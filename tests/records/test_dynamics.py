@@ -1,4 +1,5 @@
 import copy
+import json
 import math
 from pathlib import Path
 
@@ -79,6 +80,81 @@ def test_dynamics_survive_a_file_and_a_copy_and_no_edit(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"v"', '"x"', 1))
     with pytest.raises(BadLawFile):
         Dynamics.load(path)
+
+
+def late(delay: float, horizon: float | None = None) -> Dynamics:
+    """Return a state that adds up its input, which acts late."""
+    return Dynamics({"y": law("y", "u", ("u",))}, delay=delay, horizon=horizon)
+
+
+def test_an_input_acts_after_the_dead_time_and_its_first_value_until_then() -> None:
+    t, u = np.arange(6.0), [1.0, 10.0, 100.0, 0.0, 0.0, 0.0]
+    path = late(2.0).rollout({"y": 0.0}, t, {"u": u})
+    np.testing.assert_allclose(path["y"], [0.0, 1.0, 2.0, 3.0, 13.0, 113.0], atol=1e-9)
+
+
+def test_a_dead_time_between_samples_counts_to_the_digit() -> None:
+    t, u = np.array([0.0, 1.0, 1.5, 4.0]), [0.0, 1.0, -2.0, 0.0]
+    path = late(0.7).rollout({"y": 0.0}, t, {"u": u})
+    # The 1 arrives at 1.7, the -2 at 2.2.
+    np.testing.assert_allclose(path["y"], [0.0, 0.0, 0.0, 0.5 - 2.0 * 1.8], atol=1e-9)
+
+
+def test_a_dead_time_of_whole_samples_is_one_in_times_that_are_rounded() -> None:
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=200)
+    for begin in (0.0, 1.7e9):
+        t = begin + 0.1 * np.arange(200)
+        path = late(0.3).rollout({"y": 0.0}, t, {"u": u})["y"]
+        arrived = np.concatenate([np.full(3, u[0]), u[:-3]])
+        np.testing.assert_allclose(np.diff(path), np.diff(t) * arrived[:-1], atol=1e-6)
+
+
+def test_a_function_is_asked_about_the_past_and_a_constant_has_always_been_there() -> None:
+    t = np.linspace(0.0, 8.0, 9)
+    ramp = late(5.0).rollout({"y": 0.0}, t, {"u": lambda time: time})
+    np.testing.assert_allclose(ramp["y"], t**2 / 2.0 - 5.0 * t, atol=1e-9)
+    steady = late(5.0).rollout({"y": 0.0}, t, {"u": 2.0})
+    np.testing.assert_allclose(steady["y"], 2.0 * t, atol=1e-9)
+
+
+def test_late_inputs_of_several_kinds_act_together() -> None:
+    both = Dynamics({"y": law("y", "u + w", ("u", "w"))}, delay=1.0)
+    path = both.rollout({"y": 0.0}, [0.0, 1.0, 2.5], {"u": [1.0, 0.0, 0.0], "w": lambda t: t})
+    # `u` is 1 until 2; `w` is t - 1.
+    np.testing.assert_allclose(path["y"], [0.0, 1.0 - 0.5, 2.0 + 3.125 - 2.5], atol=1e-9)
+
+
+def test_delay_and_horizon_survive_a_file_a_copy_and_short_numbers(tmp_path: Path) -> None:
+    dynamics, path = late(0.3, horizon=1.49), tmp_path / "motion.json"
+    dynamics.save(path)
+    for kept in (Dynamics.load(path), copy.copy(dynamics), dynamics.tidied()):
+        assert (kept.delay, kept.horizon) == (0.3, 1.49)
+    path.write_text(path.read_text().replace('"delay": 0.3', '"delay": 0.0'))
+    with pytest.raises(BadLawFile, match="changed"):
+        Dynamics.load(path)
+
+
+def test_dynamics_without_delay_and_horizon_read_as_those_from_before() -> None:
+    old = json.loads(oscillator().text())
+    assert set(old) == {"schema", "digest", "states", "laws", "known"}
+    read = Dynamics.read(json.dumps(old))
+    assert (read.delay, read.horizon) == (0.0, None)
+    assert late(0.0).digest != late(1.0).digest != late(1.0, horizon=2.0).digest
+
+
+def test_a_dead_time_is_told_below_the_equations() -> None:
+    assert str(late(5.0)) == "dy_dt = u\ninputs act 5 later"
+    assert "inputs act 5 later" in late(5.0).latex()
+    assert "later" not in oscillator().latex()
+
+
+@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])
+def test_times_that_are_none_are_refused(wrong: float) -> None:
+    with pytest.raises(MalformedLaw, match="delay is a time"):
+        late(wrong)
+    with pytest.raises(MalformedLaw, match="horizon is a time"):
+        late(0.0, horizon=wrong)
 
 
 def test_what_is_written_reads_as_equations() -> None:

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,6 +54,22 @@ def test_a_log_with_dead_time_gives_the_equations_and_the_dead_time() -> None:
     assert outcome.noise["v"] == pytest.approx(0.01, rel=0.3)
 
 
+def test_saved_equations_keep_the_dead_time_and_follow_a_run_by_it(tmp_path: Path) -> None:
+    outcome = _discover(_log(late=3), known={"x": "v"})
+    assert outcome.dynamics is not None
+    outcome.dynamics.save(tmp_path / "motion.json")
+    motion = alder.Dynamics.load(tmp_path / "motion.json")
+    assert (motion.delay, motion.horizon) == (outcome.delay, outcome.horizon)
+    assert motion.horizon == pytest.approx(4.9 - 0.3)  # a run, without what came before its inputs
+    assert str(outcome).splitlines()[2] == "inputs act 0.3 later"
+    fresh = {name: column[:50] for name, column in _log(late=3, noise=0.0, seed=7).items()}
+    start = {name: float(fresh[name][0]) for name in motion.states}
+    path = motion.rollout(start, fresh["t"], {"u": fresh["u"]})
+    assert np.abs(path["v"] - fresh["v"]).max() < 0.05
+    prompt = replace(motion, delay=0.0).rollout(start, fresh["t"], {"u": fresh["u"]})
+    assert np.abs(prompt["v"] - fresh["v"]).max() > 0.2
+
+
 def test_coefficients_lie_within_their_intervals_widened() -> None:
     outcome = _discover(_log(seed=5), known={"x": "v"})
     true = {"x": -3.0, "v": -0.5, "u": 2.0}
@@ -89,6 +107,8 @@ def test_what_an_unseen_force_does_is_refused_not_fitted() -> None:
     outcome = _discover(log, known={"x": "v"})
     assert outcome.refusal is not None
     assert outcome.refusal.cause in ("missing-operator", "missing-variable", "noise")
+    assert outcome.dynamics is not None
+    assert outcome.dynamics.horizon is None  # nothing was verified
 
 
 def test_a_discrete_log_gives_the_law_of_the_next_sample() -> None:

@@ -73,6 +73,48 @@ def test_the_time_of_a_recorded_trajectory_is_counted_from_its_first_row() -> No
     assert world.pool().experiment(0).settings["horizon"] == pytest.approx(2.0)
 
 
+def pushed() -> tuple[ODEWorld, alder.Law]:
+    """Return a recorded world of one state, and the law that the push alone acts."""
+    rows = {"t": [0.0, 1.0, 2.0], "x": [0.0, 1.0, 3.0], "u": [1.0, 2.0, 2.0]}
+    world = ODEWorld.recorded({**rows, "dx_dt": rows["u"]}, states=["x"], inputs=["u"])
+    fit = alder.fit("a*u", {"u": [1.0, 2.0], "dx_dt": [1.0, 2.0]}, target="dx_dt")
+    return world, fit.law
+
+
+def test_a_law_is_rehearsed_from_any_start_with_constant_or_recorded_inputs() -> None:
+    world, law = pushed()
+    still = world.rehearse(law, {"x": 1.0, "u": 0.2})
+    np.testing.assert_allclose(still["x"], 1.0 + 0.2 * still["t"], atol=1e-9)
+    as_recorded = world.rehearse(law, {"x": 1.0, "trajectory": "1"})
+    assert as_recorded["u"].tolist() == [1.0, 2.0, 2.0]
+    instead = world.rehearse(law, {"x": 1.0, "u": 0.2, "trajectory": "1"})
+    np.testing.assert_allclose(instead["x"], still["x"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"x": 1.0}, "give `u` a value, or name the recorded trajectory .* trajectory=1 to 1"),
+        ({"x": 1.0, "trajectory": "7"}, "give `u` a value"),
+        ({"u": 1.0}, "no value of `x`; give one of each of x, u"),
+    ],
+)
+def test_a_start_that_says_too_little_is_told_what_it_lacks(settings: Settings, words: str) -> None:
+    world, law = pushed()
+    with pytest.raises(BadWorld, match=words):
+        world.rehearse(law, settings)
+
+
+@pytest.mark.parametrize("role", ["states", "inputs"])
+def test_no_column_but_the_time_is_named_t(role: str) -> None:
+    rows = joined(decay(0.0, 1.0))
+    rows = {**rows, "clock": rows["t"], "t": rows["u"], "dt_dt": rows["u"]}
+    asked = {"states": ["x", "v"], "known": {"x": "v"}, "time": "clock"}
+    asked = {**asked, role: [*asked.get(role, ()), "t"]}
+    with pytest.raises(BadWorld, match="The time `clock` is called `t`"):
+        ODEWorld.recorded(rows, **asked)  # type: ignore[arg-type]
+
+
 def test_a_simulator_answers_with_rows_of_its_own() -> None:
     asked: list[Settings] = []
 

@@ -50,8 +50,9 @@ def command(
 
     Chooses the action for which the law predicts the target, within limits and the law's scope,
     also where its coefficients are off by two standard deviations. Equations of motion are followed
-    in time: alder plan motion.json --target x=0.52 --at x=0 --at v=0 --horizon 1,2. Exit status: 0
-    planned, also where only the closest safe action was found, 3 refused.
+    in time: alder plan motion.json --target x=0.52 --at x=0 --at v=0 --horizon 1,2; not where their
+    inputs have a dead time. Exit status: 0 planned, also where only the closest safe action was
+    found, 3 refused.
     """
     from alder.control.planning import plan
 
@@ -69,17 +70,17 @@ def command(
         tolerance=tolerance,
         evaluations=evaluations,
     )
-    _show(found, law)
+    _show(found, None if _is_motion(law) else law)
     if found.refused:
         raise typer.Exit(REFUSED)
 
 
 def _load(path: Path, known: Sequence[str], *, in_time: bool) -> "Law | Dynamics":
     """Read a law or equations of motion; a law of a rate becomes the latter where it moves."""
-    from alder.records.dynamics import SCHEMA, Dynamics
+    from alder.records.dynamics import Dynamics
     from alder.records.law import Law
 
-    if path.is_file() and SCHEMA in path.read_text(encoding="utf-8", errors="replace")[:200]:
+    if _is_motion(path):
         return Dynamics.load(path)
     law = Law.load(path)
     if not in_time:
@@ -91,6 +92,13 @@ def _load(path: Path, known: Sequence[str], *, in_time: bool) -> "Law | Dynamics
             "out to ask for the law's own value."
         )
     return Dynamics({name[1:-3]: law}, read_pairs("--known", known, "x=v"))
+
+
+def _is_motion(path: Path) -> bool:
+    """Say whether a file holds equations of motion, not a law."""
+    from alder.records.dynamics import SCHEMA
+
+    return path.is_file() and SCHEMA in path.read_text(encoding="utf-8", errors="replace")[:200]
 
 
 def _target(words: Sequence[str]) -> float | dict[str, float]:
@@ -137,7 +145,8 @@ def _ends(option: str, words: Sequence[str]) -> dict[str, tuple[float, float]]:
     return ends
 
 
-def _show(plan: "Plan", file: Path) -> None:
+def _show(plan: "Plan", law: Path | None) -> None:
+    """Print a plan; one from a law's file says how to check that law."""
     from rich.text import Text
 
     console = terminal()
@@ -163,11 +172,12 @@ def _show(plan: "Plan", file: Path) -> None:
         "error": f"{plan.error:.2g}",
     }
     if "t" in plan.path:
-        lines["horizon"] = number(plan.horizon)
+        lines["horizon"] = number(plan.horizon) + (f", {plan.beyond}" if plan.beyond else "")
     if plan.reason:
         lines["reason"] = plan.reason
     lines["asked"] = f"{plan.evaluations} evaluations of the law"
-    lines["next"] = f"do it, and tell what happened: alder check {file.name} new.csv"
+    if law is not None:
+        lines["next"] = f"do it, and tell what happened: alder check {law.name} new.csv"
     show_lines(console, lines)
 
 

@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 
 from alder.arrays import FloatArray
+from alder.control.plannable import require_prompt
 from alder.control.problem import Forward
 from alder.errors import BadParameter
 from alder.fitting.flows import Flow
@@ -95,7 +96,8 @@ class Rollout:
         start: Mapping[str, float],
         scope: Ends | None = None,
     ) -> "Rollout":
-        """Prepare the solver, and refuse a start that leaves out a state."""
+        """Prepare the solver; refuse a dead time, and a start that leaves out a state."""
+        require_prompt(dynamics)
         missing = [n for n in dynamics.states if n not in start]
         if missing:
             raise BadParameter(

@@ -6,6 +6,7 @@ from typing import TypeAlias, cast
 from alder.control.credible import SIGMAS, Motive, credible_set
 from alder.control.forward import Rollout, in_world, pointwise
 from alder.control.inverse import invert
+from alder.control.plannable import require_plannable, with_verified
 from alder.control.problem import EVALUATIONS, TOLERANCE, Forward, Inversion, Predicate
 from alder.errors import BadParameter
 from alder.ports import Rehearsing
@@ -55,14 +56,18 @@ def plan(  # noqa: PLR0913 (a user's whole request in one call)
 
     One action for one column is found by bounded Brent, otherwise by bounded least squares, to the
     `tolerance`, with no more than `evaluations` calls of forward models in all. The plan is
-    "reached"; or "closest", the best safe action that was tried; or "refused", with a reason.
+    "reached"; or "closest", the best safe action that was tried; or "refused", with a reason. One
+    that goes on for longer than its equations were verified says so, in `Plan.beyond`. Equations
+    whose inputs have a dead time are not planned with.
     """
     held = _as_limits(limits)
     laws = _laws(law, held)
     lead = laws[0]
     fixed = dict(start or {})
+    wanted = _as_target(target, lead)
+    require_plannable(lead, wanted)
     problem = Inversion(
-        target=_as_target(target, lead),
+        target=wanted,
         bounds=_bounds(lead, actions, fixed),
         horizons=_horizons(horizons, world),
         moves=moves,
@@ -73,7 +78,7 @@ def plan(  # noqa: PLR0913 (a user's whole request in one call)
     for name in problem.inputs:
         fixed.pop(name, None)
     models = [_forward(one, world, problem.inputs, fixed, within_scope) for one in laws]
-    return invert(models, problem)
+    return with_verified(invert(models, problem), lead)
 
 
 def _laws(law: Model | Sequence[Model], limits: Limits | Predicate | None) -> tuple[Model, ...]:
@@ -136,11 +141,16 @@ def _bounds(law: Model, actions: Ends | None, start: Mapping[str, Setting]) -> E
     if not isinstance(law, Law | Dynamics):
         raise BadParameter('Say what may be chosen: actions={"u": (-2.0, 2.0)}, for example.')
     ranges = _ranges(law)
+    if not ranges and isinstance(law, Dynamics):
+        raise BadParameter(_no_range(law.inputs[0]))
+    if not ranges:
+        raise BadParameter("The law has no variables, so there is nothing to choose.")
     free = {name: ends for name, ends in ranges.items() if name not in start}
     if not free:
         raise BadParameter(
             f"Every variable of the law is fixed by the start ({', '.join(start)}); leave out the "
-            "one to be chosen, or name it in `actions`."
+            "one to be chosen, or say between which ends it may be: "
+            f"{_as_action(next(iter(ranges)))}."
         )
     return free
 
@@ -155,9 +165,18 @@ def _ranges(law: Motive) -> dict[str, tuple[float, float]]:
     for variable in acting:
         ends = law.scope.ranges.get(variable.name, variable.range)
         if ends is None:
-            raise BadParameter(
-                f"Between which ends may `{variable.name}` be chosen? The law has no range of it; "
-                f'give actions={{"{variable.name}": (low, high)}}.'
-            )
+            raise BadParameter(_no_range(variable.name))
         ranges[variable.name] = ends
     return ranges
+
+
+def _no_range(name: str) -> str:
+    return (
+        f"Between which ends may `{name}` be chosen? The law has no range of it; give "
+        f"{_as_action(name)}."
+    )
+
+
+def _as_action(name: str) -> str:
+    """Say how ends are given, in Python and on the command line."""
+    return f'actions={{"{name}": (low, high)}}, or --action {name}=low:high'

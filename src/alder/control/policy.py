@@ -11,6 +11,7 @@ from alder.arrays import FloatArray
 from alder.control.credible import SIGMAS, Motive, credible_set
 from alder.control.forward import Rollout, in_world
 from alder.control.inverse import invert
+from alder.control.plannable import require_plannable, with_verified
 from alder.control.problem import EVALUATIONS, Forward, Inversion, Predicate
 from alder.errors import BadParameter
 from alder.ports import Rehearsing
@@ -38,7 +39,8 @@ class MPCPolicy:
     move, as the place to begin.
 
     It returns None where it must stop, and `stopped` says why: the observation lies outside the
-    scope of the law, or no action is safe. `restart` forgets plan and stop.
+    scope of the law, or no action is safe. `restart` forgets plan and stop. Equations whose inputs
+    have a dead time are refused.
     """
 
     law: Motive | Sequence[Motive]
@@ -55,10 +57,11 @@ class MPCPolicy:
     stopped: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        """Refuse a law that cannot be followed in time."""
-        if any(isinstance(law, Law) for law in self._laws()) and not isinstance(
-            self.world, Rehearsing
-        ):
+        """Refuse a law that cannot be followed in time, and what it cannot be asked."""
+        laws = self._laws()
+        for law in laws:
+            require_plannable(law, self.target)
+        if any(isinstance(law, Law) for law in laws) and not isinstance(self.world, Rehearsing):
             raise BadParameter(
                 "A law of one rate is followed in a world; give `world`, or equations of motion "
                 "(alder.Dynamics) as the law."
@@ -96,7 +99,7 @@ class MPCPolicy:
         outside = _outside(laws[0], read)
         if outside:
             return nothing_planned(problem.inputs, problem.target, outside, 0)
-        return invert([self._forward(law, read) for law in laws], problem)
+        return with_verified(invert([self._forward(law, read) for law in laws], problem), laws[0])
 
     def read(self, observation: npt.ArrayLike) -> dict[str, float]:
         """Return an observation as named numbers."""

@@ -98,8 +98,8 @@ def errors(prediction: Prediction, problem: Inversion) -> FloatArray:
     missing = next((name for name in problem.target if name not in prediction.end), None)
     if missing is not None:
         raise BadParameter(
-            f"The target is a value of `{missing}`, which the forward model does not predict; "
-            f"{', '.join(prediction.end) or 'nothing'} is."
+            f"The target is a value of `{missing}`, which the forward model does not predict; it "
+            f"predicts {', '.join(prediction.end) or 'nothing'}."
         )
     return np.array([prediction.end[name] - wanted for name, wanted in problem.target.items()])
 
@@ -167,8 +167,8 @@ def _boxes(prediction: Prediction, problem: Inversion) -> Iterator[_Box]:
         for name, ends in problem.limits.columns.items():
             if name not in prediction.path:
                 raise BadParameter(
-                    f"`{name}` has limits, but the forward model does not predict it; "
-                    f"{', '.join(prediction.path) or 'nothing'} is."
+                    f"`{name}` has limits, but the forward model does not predict it, only "
+                    f"{', '.join(prediction.path) or 'nothing'}."
                 )
             yield name, ends, "and its limits are"
     for name, ends in prediction.scope.items():

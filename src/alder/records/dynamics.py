@@ -2,7 +2,7 @@ r"""Equations of motion in hand: one law for the rate of each state, saved as on
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast, final
@@ -31,6 +31,11 @@ SCHEMA = "alder/dynamics/1"
 Input: TypeAlias = float | Callable[[float], float] | npt.ArrayLike
 """What acts from outside: a constant, a function of the time, or a value from each time on."""
 
+_Held: TypeAlias = Callable[[float], float] | FloatArray
+
+# Times nearer to each other than this share of the delay are the same, but for rounding.
+_SLACK = 1e-6
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,19 +44,27 @@ class Dynamics:
 
     `laws` maps a state to the law of its rate. `known` holds rates that were given rather than
     found: a law, or a formula of states and inputs without parameters, such as `{"x": "v"}`.
+    `delay` is the dead time of the inputs: what acts at $t$ is $u(t - \text{delay})$. `horizon` is
+    the longest time for which a verifier followed the equations from a start, None where none did.
     Immutable, compared by digest.
     """
 
     laws: Mapping[str, Law]
     known: Mapping[str, str | Law] = field(default_factory=dict[str, "str | Law"])
+    delay: float = 0.0
+    horizon: float | None = None
 
     def __post_init__(self) -> None:
-        """Freeze the mappings; refuse a state with two rates, and formulas that are none."""
+        """Freeze the mappings; refuse a state with two rates, formulas and times that are none."""
         twice = [name for name in self.known if name in self.laws]
         if twice:
             raise MalformedLaw(f"`{twice[0]}` has a law and a known rate; give one of the two.")
         if not (self.laws or self.known):
             raise MalformedLaw("Dynamics need at least one state; give the law of its rate.")
+        _require_times(self.delay, self.horizon)
+        object.__setattr__(self, "delay", float(self.delay))
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", float(self.horizon))
         object.__setattr__(self, "laws", MappingProxyType(dict(self.laws)))
         object.__setattr__(self, "known", MappingProxyType(dict(self.known)))
         for state, rate in self.known.items():
@@ -97,8 +110,9 @@ class Dynamics:
         return Dynamics.read, (self.text(),)
 
     def __str__(self) -> str:
-        """Write one equation a line, with numbers rounded to what is known of them."""
-        return "\n".join(self._line(state) for state in self.states)
+        """Write one equation a line, numbers rounded to what is known of them; then a dead time."""
+        late = [f"inputs act {self.delay:.6g} later"] if self.delay > 0.0 else []
+        return "\n".join([*map(self._line, self.states), *late])
 
     def latex(self, *, values: bool = False) -> str:
         """Return the equations as LaTeX, aligned at their equal signs."""
@@ -106,10 +120,15 @@ class Dynamics:
             rf"\dot{{{name_latex(state)}}} &= {self._latex(state, values=values)}"
             for state in self.states
         ]
+        if self.delay > 0.0:
+            lines.append(rf"& \text{{inputs act {self.delay:.6g} later}}")
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def rates(self, rows: Rows) -> dict[str, FloatArray]:
-        """Return how fast each state changes, for each row; finite for finite rows."""
+        """Return how fast each state changes, for each row; finite for finite rows.
+
+        Inputs are those that act at that time, also where they were sent a delay before.
+        """
         names = (*self.states, *self.inputs)
         require_columns(names, tuple(as_columns(rows)))
         columns, n = as_columns(rows, names), count_rows(rows)
@@ -150,20 +169,23 @@ class Dynamics:
         `times` go up, and the start is the state at the first. The solver is fixed, so that a
         system and its law are followed alike: DOP853, or Radau where that is stiff, relative
         tolerance $10^{-10}$, a bounded number of steps. From where a solution diverges, or
-        meets a pole, its states are held at $\pm 10^{100}$: results are finite. `inputs` says
-        what acts from outside; values in an array are held from their time to the next.
+        meets a pole, its states are held at $\pm 10^{100}$: results are finite.
+
+        `inputs` says what is done from outside; values in an array are held from their time to the
+        next. With a `delay` what acts at a time is what was done that much before: a function is
+        asked about times before the first too, a constant has always been there, and of an array
+        the first value has.
         """
         t = _times(times)
-        held = self._inputs(inputs or {}, t)
         require_columns(self.states, tuple(start), where="the start")
         x = np.array([float(start[state]) for state in self.states])
-        path = self._follow(x, t, held)
+        joints, held = self._arriving(t, self._inputs(inputs or {}, t))
+        path = self._follow(x, joints, held)[np.searchsorted(joints, t)]
         return {state: path[:, i] for i, state in enumerate(self.states)}
 
     def tidied(self) -> "Dynamics":
         """Return the equations with short numbers where the rows leave room; see `Law.tidied`."""
-        laws = {state: law.tidied() for state, law in self.laws.items()}
-        return Dynamics(laws, dict(self.known))
+        return replace(self, laws={state: law.tidied() for state, law in self.laws.items()})
 
     def save(self, path: str | Path) -> None:
         """Write one JSON file; it is either the old one or the whole new one."""
@@ -200,7 +222,7 @@ class Dynamics:
                 state: rate if isinstance(rate, str) else Law(**parts_of(rate))
                 for state, rate in file["known"].items()
             }
-            found = Dynamics(laws, known)
+            found = Dynamics(laws, known, file.get("delay", 0.0), file.get("horizon"))
         except BadLawFile:
             raise
         except (AlderError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -216,7 +238,7 @@ class Dynamics:
         self,
         x: FloatArray,
         t: FloatArray,
-        held: Mapping[str, Callable[[float], float] | FloatArray],
+        held: Mapping[str, _Held],
     ) -> FloatArray:
         """Solve at one go, or from sample to sample where an input jumps."""
         rates, names = self._scalar(), tuple(held)
@@ -240,6 +262,23 @@ class Dynamics:
             path.append(reached[1])
         return _filled(np.array(path), t)
 
+    def _arriving(
+        self, t: FloatArray, held: Mapping[str, _Held]
+    ) -> tuple[FloatArray, dict[str, _Held]]:
+        """Return the times to solve between, and the inputs as they arrive, after the delay."""
+        if self.delay == 0.0:
+            return t, dict(held)
+        joints, slack = t, _SLACK * self.delay + 4.0 * float(np.spacing(np.abs(t).max()))
+        if not all(map(callable, held.values())):
+            late = t + self.delay
+            nearest = t[np.searchsorted((t[1:] + t[:-1]) / 2.0, late)]
+            joints = np.union1d(t, late[(late < t[-1]) & (np.abs(late - nearest) > slack)])
+        sent = np.maximum(np.searchsorted(t, joints - self.delay + slack, side="right") - 1, 0)
+        return joints, {
+            name: _postponed(value, self.delay) if callable(value) else value[sent]
+            for name, value in held.items()
+        }
+
     def _scalar(self) -> list[AtPoint]:
         names = (*self.states, *self.inputs)
         found: list[AtPoint] = []
@@ -248,11 +287,9 @@ class Dynamics:
             found.append(at_point(structure, names, values, floors))
         return found
 
-    def _inputs(
-        self, given: Mapping[str, Input], t: FloatArray
-    ) -> dict[str, Callable[[float], float] | FloatArray]:
+    def _inputs(self, given: Mapping[str, Input], t: FloatArray) -> dict[str, _Held]:
         require_columns(self.inputs, tuple(given), where="the inputs")
-        held: dict[str, Callable[[float], float] | FloatArray] = {}
+        held: dict[str, _Held] = {}
         for name in self.inputs:
             value = given[name]
             if callable(value):
@@ -301,14 +338,29 @@ class Dynamics:
             for state, rate in self.known.items()
         }
         laws = {state: _law_content(law) for state, law in self.laws.items()}
-        return {"schema": SCHEMA, "states": list(self.states), "laws": laws, "known": known}
+        # Only where they are known, so that dynamics from before keep their digests.
+        times = {"delay": self.delay} if self.delay != 0.0 else {}
+        times |= {} if self.horizon is None else {"horizon": self.horizon}
+        told = {"schema": SCHEMA, "states": list(self.states), "laws": laws, "known": known}
+        return {**told, **times}
 
 
 def _constant(value: float) -> Callable[[float], float]:
     return lambda _time: value
 
 
-def _at(value: Callable[[float], float] | FloatArray, time: float, sample: int) -> float:
+def _postponed(value: Callable[[float], float], delay: float) -> Callable[[float], float]:
+    return lambda time: value(time - delay)
+
+
+def _require_times(delay: float, horizon: float | None) -> None:
+    if not 0.0 <= delay < np.inf:
+        raise MalformedLaw(f"A delay is a time, zero or above; got {delay}.")
+    if horizon is not None and not 0.0 < horizon < np.inf:
+        raise MalformedLaw(f"A horizon is a time above zero, or None; got {horizon}.")
+
+
+def _at(value: _Held, time: float, sample: int) -> float:
     return float(value(time)) if callable(value) else float(value[sample])
 
 

@@ -13,6 +13,9 @@ Ends: TypeAlias = Mapping[str, tuple[float, float]]
 """The lowest and the highest value of each of several columns."""
 PlanStatus: TypeAlias = Literal["reached", "closest", "refused"]
 
+# Times that differ by this share are the same.
+_ROUNDING = 1e-9
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +53,8 @@ class Plan:
     one: then `actions` is empty. `actions` has a row for each move and a column for each of
     `inputs`. `predicted` is the end under the law, `lowest` and `highest` what the laws of the
     credible set say of it. `evaluations` counts every call of a forward model, those that only
-    checked for safety too.
+    checked for safety too. `verified` is the time for which the equations were followed by a
+    verifier, None where there was none.
     """
 
     status: PlanStatus
@@ -65,6 +69,7 @@ class Plan:
     reason: str = ""
     lowest: Mapping[str, float] = field(default_factory=dict[str, float])
     highest: Mapping[str, float] = field(default_factory=dict[str, float])
+    verified: float | None = None
 
     def __post_init__(self) -> None:
         """Freeze arrays and mappings."""
@@ -85,6 +90,13 @@ class Plan:
             return {}
         return dict(zip(self.inputs, self.actions[0].tolist(), strict=True))
 
+    @property
+    def beyond(self) -> str:
+        """Say that the plan goes on for longer than was verified; nothing where it does not."""
+        if self.verified is None or self.horizon <= self.verified * (1.0 + _ROUNDING):
+            return ""
+        return f"beyond {self.verified:.3g}, for which the equations were verified"
+
     def __str__(self) -> str:
         """Say the plan in one line."""
         if self.refused:
@@ -94,7 +106,8 @@ class Plan:
             for k, name in enumerate(self.inputs)
         )
         ends = ", ".join(f"{name} {self.predicted[name]:.6g}" for name in self.target)
-        return f"{self.status}: {moves}; predicted {ends}, error {self.error:.2g}"
+        beyond = f"; {self.horizon:.3g} is {self.beyond}" if self.beyond else ""
+        return f"{self.status}: {moves}; predicted {ends}, error {self.error:.2g}{beyond}"
 
 
 def nothing_planned(

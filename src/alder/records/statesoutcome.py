@@ -31,17 +31,17 @@ class StatesOutcome:
     """The end of a discovery from states: laws that were admitted, or a refusal.
 
     `laws` are one for each state whose rate was to be found: of its rate, or of its next value
-    where the system was taken as discrete. `dynamics` are the same as equations of motion, None
-    for a discrete system. `noise` is the standard deviation of a sample of each state, `error` the
-    root mean square with which samples that were held back were followed, told of an admitted
-    system only; `delay` the dead time of the inputs. The laws are admitted for the ranges of their
-    scope and for times up to `horizon`, the longest that was followed: of a motion after it nothing
-    was verified. `commitments` are salted digests of what was held back. `route` says how the
-    numbers were fitted, `routes` what validation said of each; `shared` which numbers two laws have
-    in common. `n_samples` in `n_trajectories` were read; `n_incomplete` rows without a value and
-    `n_short` samples of trajectories too short to follow were left out. `spread` is the standard
-    deviation of the public samples of each state. On a refusal `laws` hold what was found and not
-    admitted.
+    where the system was taken as discrete. `dynamics` are the same as equations of motion, which
+    keep `delay`, and `horizon` once they are admitted; None for a discrete system. `noise` is the
+    standard deviation of a sample of each state, `error` the root mean square with which samples
+    that were held back were followed, told of an admitted system only; `delay` the dead time of the
+    inputs. The laws are admitted for the ranges of their scope and for times up to `horizon`, the
+    longest that was followed: of a motion after it nothing was verified. `commitments` are salted
+    digests of what was held back. `route` says how the numbers were fitted, `routes` what
+    validation said of each; `shared` which numbers two laws have in common. `n_samples` in
+    `n_trajectories` were read; `n_incomplete` rows without a value and `n_short` samples of
+    trajectories too short to follow were left out. `spread` is the standard deviation of the public
+    samples of each state. On a refusal `laws` hold what was found and not admitted.
     """
 
     laws: Mapping[str, Law]

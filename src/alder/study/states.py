@@ -199,15 +199,17 @@ class _Discovery:
         """Return the outcome, with what was found either way."""
         states, discrete = self.setting.states, self.setting.discrete
         targets = tuple(f"{name}_next" if discrete else f"d{name}_dt" for name in states)
-        laws = laws_of(found, targets)
+        laws, admitted = laws_of(found, targets), finding == "accept"
+        followed = self.kept.span - delay  # samples before the first input arrives are left out
+        verified = followed if admitted else None
         return StatesOutcome(
             laws,
-            None if discrete else Dynamics(laws, dict(self.known)),
-            None if finding == "accept" else not_followed(finding, found),
+            None if discrete else Dynamics(laws, dict(self.known), delay, verified),
+            None if admitted else not_followed(finding, found),
             noise=dict(zip(states, found.problem.sigma.tolist(), strict=True)),
             error=dict(zip(states, error, strict=True)) if error else {},
             delay=delay,
-            horizon=self.kept.span,
+            horizon=followed,
             spread=dict(zip(states, self.public.states.std(axis=0).tolist(), strict=True)),
             shared=shared_numbers(found.model, targets),
             route=found.route,

@@ -20,7 +20,7 @@ from alder.tables import Rows, as_columns, column_names, require_columns
 from alder.worlds.guard import Caller, Ended, Guard
 from alder.worlds.offers import Cost, Experiments, Offers, Safety, Settings, make_offers
 from alder.worlds.outcomes import to_trajectory, wanted_columns
-from alder.worlds.recorded import Source, read_recorded, untold
+from alder.worlds.recorded import TIME, Source, read_recorded, untold
 from alder.worlds.rollouts import SUBSTEPS, roll_out, saturate
 from alder.worlds.system import (
     Disturbance,
@@ -31,9 +31,6 @@ from alder.worlds.system import (
     rates_at,
     simulate,
 )
-
-TIME = "t"
-"""The column of the time in what a system shows."""
 
 
 @final
@@ -176,7 +173,8 @@ class ODEWorld:
     def rehearse(self, law: Law, settings: Mapping[str, Setting]) -> Mapping[str, FloatArray]:
         """Return the columns along a law's own rollout from any start.
 
-        The rates of the other states must be known.
+        The settings hold a value of every state, and what acts: in a recorded world constants, or
+        the `trajectory` whose inputs are taken. The rates of the other states must be known.
         """
         motion = self._motion(law)
         if motion is not None:
@@ -209,6 +207,14 @@ class ODEWorld:
     def _solved(self, motion: Dynamics, law: Law, settings: Settings) -> dict[str, FloatArray]:
         """Return the columns along an accurate solution."""
         times = self.sampling.times(settings)
+        begins = [name for name in self.system.states if name in settings]
+        there = (*begins, *self.system.around(0.0, settings), TIME)
+        needed = (*self.system.states, *motion.inputs)
+        missing = next((name for name in needed if name not in there), None)
+        if missing is not None:
+            raise BadWorld(
+                f"The start has no value of `{missing}`; give one of each of {', '.join(needed)}."
+            )
         start = {name: float(settings[name]) for name in self.system.states}
 
         def at(name: str) -> Callable[[float], float]:

@@ -18,6 +18,9 @@ from alder.worlds.system import Point, Rate, Sampling, System
 TRAJECTORY = "trajectory"
 """The setting that names a recorded trajectory."""
 
+TIME = "t"
+"""The column of the time in what a system shows."""
+
 Source = Callable[[Settings], Rows]
 """What answers an experiment on a system instead of its right-hand side: settings to rows."""
 
@@ -62,6 +65,11 @@ def read_recorded(
     known: Mapping[str, str],
 ) -> Recorded:
     """Read trajectories with derivatives; each is an experiment that reveals its rows."""
+    if time != TIME and TIME in (*states, *inputs):
+        raise BadWorld(
+            f"The time `{time}` is called `{TIME}` in what the world shows, and a state or an "
+            "input has that name already; rename its column."
+        )
     rates = untold(states, known)
     derivatives = [f"d{name}_dt" for name in states if name not in known]
     there = column_names(rows)
@@ -80,11 +88,11 @@ def read_recorded(
     tables = {
         str(number): {
             **{name: columns[name][part] for name in names},
-            "t": columns[time][part] - columns[time][part][0],
+            TIME: columns[time][part] - columns[time][part][0],
         }
         for number, part in enumerate(parts, start=1)
     }
-    spans = {name: float(np.ptp(table["t"])) for name, table in tables.items()}
+    spans = {name: float(np.ptp(table[TIME])) for name, table in tables.items()}
     experiments: list[dict[str, Setting]] = [
         {
             **{state: float(table[state][0]) for state in states},
@@ -96,9 +104,18 @@ def read_recorded(
     typical = int(np.median([part.stop - part.start for part in parts]))
 
     def acting(t: float, settings: Settings) -> dict[str, float]:
-        table = tables[str(settings[TRAJECTORY])]
-        last = int(np.searchsorted(table["t"], t * (1.0 + 1e-12), side="right"))
-        return {name: float(table[name][max(last - 1, 0)]) for name in inputs}
+        """Return the recorded inputs; one that the settings hold is a constant instead."""
+        asked = [name for name in inputs if name not in settings]
+        if not asked:
+            return {}
+        table = tables.get(str(settings.get(TRAJECTORY, "")))
+        if table is None:
+            raise BadWorld(
+                f"A start says what acts on it: give `{asked[0]}` a value, or name the recorded "
+                f"trajectory whose inputs it has, {TRAJECTORY}=1 to {len(tables)}."
+            )
+        last = int(np.searchsorted(table[TIME], t * (1.0 + 1e-12), side="right"))
+        return {name: float(table[name][max(last - 1, 0)]) for name in asked}
 
     system = System(rates, inputs=acting if inputs else None)
     return Recorded(
