@@ -15,6 +15,8 @@ from alder.expr.evaluate import evaluate
 from alder.expr.text import parse
 from alder.fitting.flows import Flow
 from alder.fitting.samples import Samples
+from alder.proposers.states.finding import Setting, find_delay
+from alder.study.logs import read_samples
 
 Log = dict[str, FloatArray]
 COLUMNS = ("x", "v", "u")
@@ -188,6 +190,27 @@ def test_a_wrong_wish_is_told_in_one_sentence(wishes: dict[str, object], words: 
         _discover(_log(n_episodes=1), **wishes)
 
 
+def test_rows_that_are_missing_end_a_trajectory_since_nobody_saw_the_input() -> None:
+    log = _log(n_episodes=5)
+    whole = np.ones(len(log["t"]), dtype=np.bool_)
+    whole[[20, 21, 120]] = False  # in the first run and in the third
+    some = {name: column[whole] for name, column in log.items()}
+    read = read_samples(some, Setting(("x", "v"), ("u",)), "t", "run")
+    assert (read.n_gaps, read.samples.n_segments) == (2, 7)
+    without_input = read_samples(some, Setting(("x", "v")), "t", "run")
+    assert (without_input.n_gaps, without_input.samples.n_segments) == (0, 5)
+
+
+def test_where_times_are_irregular_no_row_is_missing() -> None:
+    log = _log(n_episodes=5)
+    some = np.random.default_rng(0).random(len(log["t"])) < 0.7
+    read = read_samples(
+        {name: column[some] for name, column in log.items()},
+        Setting(("x", "v"), ("u",)), "t", "run",
+    )  # fmt: skip
+    assert (read.n_gaps, read.samples.n_segments) == (0, 5)
+
+
 def test_a_time_that_repeats_is_told_with_its_row() -> None:
     log = _log(n_episodes=1)
     log["t"][17] = log["t"][16]
@@ -270,13 +293,11 @@ def test_a_chaotic_map_without_noise_is_admitted() -> None:
 
 
 def test_a_dead_time_that_a_held_back_run_is_too_short_for_is_not_tried() -> None:
-    """The second run, which is held back, lasts a tenth of a second; the others six."""
-    log = _log(late=3)
-    short = log["run"] == 1.0
-    log["t"] = np.where(short, log["t"] / 50.0, log["t"])
-    outcome = _discover(log)
-    assert outcome.delay == 0.0
-    assert outcome.refusal is not None
+    log = _log(n_episodes=4, late=3)
+    setting = Setting(("x", "v"), ("u",))
+    samples = read_samples(log, setting, "t", "run").samples
+    assert find_delay(samples, setting) == pytest.approx(0.3)
+    assert find_delay(samples, setting, within=0.6) < 0.2
 
 
 def test_a_share_of_two_populations_is_found_in_noise() -> None:

@@ -197,7 +197,9 @@ def _read_words(outcome: "StatesOutcome") -> str:
     """Say what was read of the log, and what was left out."""
     n, lacking, short = outcome.n_trajectories, outcome.n_incomplete, outcome.n_short
     words = f"{outcome.n_samples} samples in {n} {'trajectory' if n == 1 else 'trajectories'}"
+    gaps = outcome.n_gaps
     left_out = [
+        *([f"{gaps} gap{'' if gaps == 1 else 's'}, which end one"] if gaps else []),
         *([f"{lacking} row{'' if lacking == 1 else 's'} without a value"] if lacking else []),
         *([f"{short} in trajectories too short to follow"] if short else []),
     ]

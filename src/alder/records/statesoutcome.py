@@ -40,8 +40,9 @@ class StatesOutcome:
     digests of what was held back. `route` says how the numbers were fitted, `routes` what
     validation said of each; `shared` which numbers two laws have in common. `n_samples` in
     `n_trajectories` were read; `n_incomplete` rows without a value and `n_short` samples of
-    trajectories too short to follow were left out. `spread` is the standard deviation of the public
-    samples of each state. On a refusal `laws` hold what was found and not admitted.
+    trajectories too short to follow were left out, and at `n_gaps` places rows are missing between
+    others. `spread` is the standard deviation of the public samples of each state. On a refusal
+    `laws` hold what was found and not admitted.
     """
 
     laws: Mapping[str, Law]
@@ -58,6 +59,7 @@ class StatesOutcome:
     n_trajectories: int = 0
     n_incomplete: int = 0
     n_short: int = 0
+    n_gaps: int = 0
     spread: Mapping[str, float] = field(default_factory=dict[str, float])
     shared: tuple[str, ...] = ()
     commitments: tuple[Commitment, ...] = ()

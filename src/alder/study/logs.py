@@ -18,6 +18,8 @@ _HELD_SHARE = 4  # one trajectory in so many is held back, or the last such part
 _SHORTEST = 4  # samples of a trajectory
 _FEWEST = 20  # samples below which nothing is sought
 _MAY_BE_LOST = 0.1  # of the samples: in more, a time that goes back is no new trajectory
+_REGULAR, _ALIKE = 0.9, 0.3  # share of intervals that differ by less than this from the usual one
+_MISSING = 1.5  # times the usual interval: where samples are regular, one is missing in between
 
 
 @final
@@ -26,12 +28,13 @@ class Reading:
     """The trajectories of a table, and how many of its rows are in none of them.
 
     `n_incomplete` rows miss a number; `n_short` have every number but stand in trajectories that
-    are too short to follow.
+    are too short to follow. At `n_gaps` places a trajectory ends since rows are missing.
     """
 
     samples: Samples
     n_incomplete: int
     n_short: int
+    n_gaps: int = 0
 
 
 def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> Reading:
@@ -51,6 +54,9 @@ def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> 
     if group:
         told.require_later(table.t, back)
     joint &= ~back
+    # What an input did where rows are missing, and what a map did, is not known.
+    gaps = _gaps(table.t, joint) if setting.inputs or setting.discrete else np.zeros_like(joint)
+    joint &= ~gaps
     starts = np.flatnonzero(~joint & whole)
     ends = [int(np.flatnonzero(np.append(~joint[s + 1 :], True))[0]) + s + 1 for s in starts]
     parts = [slice(int(s), e) for s, e in zip(starts, ends, strict=True) if e - s >= _SHORTEST]
@@ -63,7 +69,17 @@ def read_samples(rows: Rows, setting: Setting, time: str, group: str | None) -> 
         [(table.t[part], table.values[part, :d]) for part in parts],
         [table.values[part, d:] for part in parts],
     )
-    return Reading(samples, n - n_whole, n_whole - n_kept)
+    return Reading(samples, n - n_whole, n_whole - n_kept, int(gaps.sum()))
+
+
+def _gaps(t: FloatArray, joint: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Say before which rows others are missing: where nearly all intervals are of one length."""
+    intervals = np.diff(t, prepend=t[:1])
+    usual = float(np.median(intervals[joint])) if joint.any() else 0.0
+    alike = np.abs(intervals[joint] - usual) <= _ALIKE * usual
+    if not joint.any() or alike.mean() < _REGULAR:
+        return np.zeros(len(t), dtype=np.bool_)
+    return joint & (intervals > _MISSING * usual)
 
 
 def hold_back(samples: Samples) -> tuple[Samples, Samples]:

@@ -111,6 +111,7 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
         n_trajectories=samples.n_segments,
         n_incomplete=read.n_incomplete,
         n_short=read.n_short,
+        n_gaps=read.n_gaps,
     )
 
 

@@ -180,14 +180,8 @@ def _split(samples: Samples) -> tuple[Samples, Samples]:
     if n >= _PUBLIC_SHARE:
         held = list(range(_PUBLIC_SHARE - 1, n, _PUBLIC_SHARE))
         return samples.take([s for s in range(n) if s not in held]), samples.take(held)
-    lengths = np.diff(samples.firsts)
-    cuts = samples.firsts[:-1] + np.maximum((lengths * 3) // 4, 2)
-    firsts = np.unique(np.concatenate([samples.firsts, cuts[lengths >= 8]]))
-    pieces = replace(samples, firsts=firsts)
-    starts = set(samples.firsts.tolist())
-    early = [s for s in range(pieces.n_segments) if int(firsts[s]) in starts]
-    late = [s for s in range(pieces.n_segments) if s not in early]
-    return pieces.take(early), pieces.take(late or early)
+    early, late = samples.split_ends(_PUBLIC_SHARE)
+    return early, late or early
 
 
 def _candidates(posed: _Posed) -> tuple[tuple[Candidate, ...], FloatArray]:
