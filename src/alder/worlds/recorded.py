@@ -65,11 +65,7 @@ def read_recorded(
     known: Mapping[str, str],
 ) -> Recorded:
     """Read trajectories with derivatives; each is an experiment that reveals its rows."""
-    if time != TIME and TIME in (*states, *inputs):
-        raise BadWorld(
-            f"The time `{time}` is called `{TIME}` in what the world shows, and a state or an "
-            "input has that name already; rename its column."
-        )
+    _require_free(time, (*states, *inputs))
     rates = untold(states, known)
     derivatives = [f"d{name}_dt" for name in states if name not in known]
     there = column_names(rows)
@@ -103,8 +99,30 @@ def read_recorded(
     ]
     typical = int(np.median([part.stop - part.start for part in parts]))
 
+    system = System(rates, inputs=_acting(tables, inputs) if inputs else None)
+    return Recorded(
+        system,
+        experiments,
+        Sampling(float(np.median(list(spans.values()))), max(typical, 2)),
+        lambda settings: tables[str(settings[TRAJECTORY])],
+    )
+
+
+def _require_free(time: str, names: Sequence[str]) -> None:
+    """Refuse a column with the name that the time gets, where the time has another."""
+    if time != TIME and TIME in names:
+        raise BadWorld(
+            f"The time `{time}` is called `{TIME}` in what the world shows, and a state or an "
+            "input has that name already; rename its column."
+        )
+
+
+def _acting(
+    tables: Mapping[str, Mapping[str, FloatArray]], inputs: Sequence[str]
+) -> Callable[[float, Settings], Point]:
+    """Return the recorded inputs by time; one that the settings hold is a constant instead."""
+
     def acting(t: float, settings: Settings) -> dict[str, float]:
-        """Return the recorded inputs; one that the settings hold is a constant instead."""
         asked = [name for name in inputs if name not in settings]
         if not asked:
             return {}
@@ -117,13 +135,7 @@ def read_recorded(
         last = int(np.searchsorted(table[TIME], t * (1.0 + 1e-12), side="right"))
         return {name: float(table[name][max(last - 1, 0)]) for name in asked}
 
-    system = System(rates, inputs=acting if inputs else None)
-    return Recorded(
-        system,
-        experiments,
-        Sampling(float(np.median(list(spans.values()))), max(typical, 2)),
-        lambda settings: tables[str(settings[TRAJECTORY])],
-    )
+    return acting
 
 
 def _parts(times: FloatArray, labels: Sequence[object] | None) -> list[slice]:
