@@ -212,6 +212,19 @@ def test_sums_that_are_compared_differ_in_more_than_their_numbers() -> None:
     assert len(set(shapes)) == len(shapes)
 
 
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_a_shape_is_multiplied_only_where_its_own_numbers_cannot_make_up_for_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([rng.uniform(0.0, 1.2, 150), rng.uniform(0.0, 9.0, 50)])
+    y = 1.0 / (1.0 + 0.2466 * np.exp(4.89 * x)) + 0.002 * rng.normal(size=200)
+    library = make_library(("x",), ("add", "sub", "mul", "div", "exp"), {"x": x})
+    along = Along.rows(("x",), x[:, None], y[:, None])
+    usable = library.finer(library.top)
+    best = modulated(along, y, 2e-3, usable, lambda terms: np.ones(len(terms), dtype=np.bool_))[0]
+    assert len(best.terms) <= 2
+    assert max(len(term.values) for term in best.terms) == 2
+
+
 def test_a_shape_may_multiply_a_sum_of_many_columns() -> None:
     names = tuple("abcdefgh")
     rng = np.random.default_rng(2)

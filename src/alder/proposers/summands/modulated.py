@@ -169,14 +169,21 @@ class _Search:
         return best
 
     def _fewer(self, fitted: _Fitted) -> tuple[_Shape, tuple[int, ...]] | None:
-        """Drop columns while that shortens the description; None where all are needed."""
-        X, _ = self._columns(fitted.shape, fitted.base)
+        """Drop columns while that shortens the description; None where all are needed.
+
+        Numbers inside may move, to first order: they make up for what is not needed.
+        """
+        X, moving = self._slopes(fitted)
+        moving = moving if is_tame(moving) else moving[:, :0]
         kept, n_base = list(range(X.shape[1])), len(fitted.base)
         cost = float(np.log(max(len(self.y), 2)) + 2.0 * np.log(2.0 * len(self.base)))
         now = fitted.rest
         while len(kept) > 1:
-            trials = [(_rest(X[:, [j for j in kept if j != out]], self.y), out) for out in kept
-                      if out < n_base or sum(j >= n_base for j in kept) > 1]  # fmt: skip
+            trials = [
+                (_rest(np.column_stack([X[:, [j for j in kept if j != out]], moving]), self.y), out)
+                for out in kept
+                if out < n_base or sum(j >= n_base for j in kept) > 1
+            ]
             if not trials or min(trials)[0] - now > cost:
                 break
             now, out = min(trials)
