@@ -61,7 +61,7 @@ def test_what_was_left_out_of_a_log_is_told(
     lines[3] = "0.1,,0.5"
     (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
     assert main(["discover", "a.csv", "--state", "x", "--input", "u"]) == 3
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "77 samples in 2 trajectories; 1 row without a value, 2 in trajectories too" in said
 
 

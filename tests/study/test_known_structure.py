@@ -113,7 +113,7 @@ def test_many_terms_that_imitate_a_stop_are_refused(seed: int) -> None:
 @pytest.mark.parametrize(
     ("wishes", "words"),
     [
-        ({"conserved": ["a*x"]}, "must be a formula of states and numbers"),
+        ({"conserved": ["a*x"]}, "uses `a`, which is no state; x, v are"),
         ({"conserved": ["x"], "discrete": True}, "Leave out `conserved`"),
         ({"mirrored": ["w"]}, "`w` is not a column of states and inputs"),
     ],

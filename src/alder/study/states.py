@@ -25,7 +25,7 @@ from alder.records.grammar import require_operator
 from alder.records.statesoutcome import RouteError, StatesOutcome
 from alder.spelling import listed
 from alder.study.conserving import quantity
-from alder.study.logs import hold_back, read_samples
+from alder.study.logs import Reading, hold_back, read_samples
 from alder.study.unfollowed import not_excited, not_followed
 from alder.tables import Rows, require_columns
 from alder.verification.claim import Claim
@@ -99,20 +99,11 @@ def discover_states(  # noqa: PLR0913 (a user's whole request in one call)
     )
     require_columns(mirrored, setting.columns, where="states and inputs")
     read = read_samples(rows, setting, time, group)
-    samples = read.samples
-    public, held = hold_back(samples)
+    public, held = hold_back(read.samples)
     with Vault.hold(held) as vault, limit_matrix_threads(1), np.errstate(all="ignore"):
-        spans = spans_of(held)
-        kept = _Kept(vault, len(held.times), float(spans.max()), float(spans.min()))
+        kept = _Kept.of(vault, held)
         outcome = _Discovery(setting, public, kept, known or {}, watch or str).run()
-    return replace(
-        outcome,
-        n_samples=len(samples.times),
-        n_trajectories=samples.n_segments,
-        n_incomplete=read.n_incomplete,
-        n_short=read.n_short,
-        n_gaps=read.n_gaps,
-    )
+    return _counted(outcome, read)
 
 
 def claim_of(found: Found, delay: float = 0.0) -> Claim | None:
@@ -157,6 +148,12 @@ class _Kept:
     n_samples: int
     span: float
     shortest: float
+
+    @staticmethod
+    def of(vault: Vault, held: Samples) -> "_Kept":
+        """Return what may be known of samples that lie in a vault."""
+        spans = spans_of(held)
+        return _Kept(vault, len(held.times), float(spans.max()), float(spans.min()))
 
 
 @final
@@ -221,6 +218,18 @@ class _Discovery:
             n_held_back=self.kept.n_samples,
             commitments=self.kept.vault.commitments(),
         )
+
+
+def _counted(outcome: StatesOutcome, read: Reading) -> StatesOutcome:
+    """Say in an outcome what was read, and what was left out."""
+    return replace(
+        outcome,
+        n_samples=len(read.samples.times),
+        n_trajectories=read.samples.n_segments,
+        n_incomplete=read.n_incomplete,
+        n_short=read.n_short,
+        n_gaps=read.n_gaps,
+    )
 
 
 def _require_lists(**wishes: object) -> None:
