@@ -292,6 +292,14 @@ def test_a_chaotic_map_without_noise_is_admitted() -> None:
     assert sizes == pytest.approx([1.0, 1.0, 1.4], rel=1e-9)
 
 
+def test_inputs_that_never_change_within_a_run_have_no_dead_time() -> None:
+    """Nothing in such a log says when they arrive."""
+    log = _log(n_episodes=6)
+    log["u"] = np.repeat(log["u"][::50], 50)
+    setting = Setting(("x", "v"), ("u",))
+    assert find_delay(read_samples(log, setting, "t", "run").samples, setting) == 0.0
+
+
 def test_a_dead_time_that_a_held_back_run_is_too_short_for_is_not_tried() -> None:
     log = _log(n_episodes=4, late=3)
     setting = Setting(("x", "v"), ("u",))

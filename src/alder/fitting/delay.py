@@ -25,9 +25,13 @@ def delays(samples: Samples, within: float = np.inf) -> list[float]:
     return [delay for delay in every if delay <= _LONGEST_SHARE * within]
 
 
-def delayed(samples: Samples, delay: float) -> Samples:
-    """Return the samples with the inputs as they arrive; rows before the first arrival go."""
-    if delay <= 0.0:
+def delayed(samples: Samples, delay: float, beside: float = 0.0) -> Samples:
+    """Return the samples with the inputs as they arrive; rows before the first arrival go.
+
+    So do those before an arrival at `beside`, with which this dead time is compared.
+    """
+    longer = max(delay, beside)
+    if longer <= 0.0:
         return samples
     keep: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
     inputs = samples.inputs.copy()
@@ -35,10 +39,10 @@ def delayed(samples: Samples, delay: float) -> Samples:
     for s in range(samples.n_segments):
         part = samples.rows_of(s)
         t = samples.times[part]
-        slack = 1e-6 * delay
+        slack = 1e-6 * longer
         source = np.searchsorted(t, t - delay + slack, side="right") - 1
         inputs[part] = samples.inputs[part][np.maximum(source, 0)]
-        rows = np.flatnonzero(source >= 0) + part.start
+        rows = np.flatnonzero(t - longer + slack >= t[0]) + part.start
         if len(rows) >= 2:
             keep.append(rows.astype(np.int64))
             firsts.append(firsts[-1] + len(rows))

@@ -142,8 +142,11 @@ def find_delay(samples: Samples, setting: Setting, within: float = np.inf) -> fl
     """
     found: list[tuple[float, float]] = []
     plain = replace(setting, operators=_PLAIN)
-    for delay in delays(samples, within):
-        problem, smoothed, library = _pose(delayed(samples, delay), plain)
+    every = delays(samples, within)
+    for delay in every:
+        # All are compared on the same rows: where inputs do not change, none is better.
+        posed = delayed(samples, delay, every[-1])
+        problem, smoothed, library = _pose(posed, plain)
         # The noise of a discrete system is what the terms leave, so it says itself how good
         # they are; that of a continuous one does not depend on the inputs.
         score = (
@@ -151,7 +154,9 @@ def find_delay(samples: Samples, setting: Setting, within: float = np.inf) -> fl
             if setting.discrete
             else misfit(problem, smoothed, library, _POLYNOMIAL)
         )
-        found.append((score, delay))
+        # A dead time is a number more to be described, and which of them it is.
+        own = np.log(len(posed.times)) + 2.0 * np.log(len(every)) if delay > 0.0 else 0.0
+        found.append((len(posed.times) * score + float(own), delay))
     return min(found)[1]
 
 
