@@ -34,8 +34,10 @@ def test_rows_of_noiseless_samples_hold_the_law_however_irregular(seed: int) -> 
     samples = _decays(seed, 0.0)
     rows = weak_rows(samples, smooth(samples), _library)
     law = np.array([1.0, -2.0, 0.0])
-    # What is left is what smoothing misses between samples that may lie a tenth of the time apart.
-    assert rows.columns @ law == pytest.approx(rows.sides[:, 0], abs=1e-3)
+    # What is left is what smoothing misses: cubic pieces do, by the fourth power of a long gap.
+    gap = max(float(np.diff(samples.times[samples.rows_of(k)]).max()) for k in range(5))
+    allowed = 2e-4 * max(1.0, (gap / 0.2) ** 4)
+    assert rows.columns @ law == pytest.approx(rows.sides[:, 0], abs=allowed)
 
 
 def test_noise_gives_white_rows_of_its_own_size() -> None:
